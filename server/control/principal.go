@@ -1,0 +1,21 @@
+package control
+
+import "slices"
+
+// ScopeAdmin is the scope that holds every other one.
+const ScopeAdmin = "admin"
+
+// Principal is who a request acts for: an owner, through one of its tokens.
+// The edge knows it as web.Principal.
+type Principal struct {
+	OwnerID   string
+	OwnerName string
+	TokenID   string
+	TokenName string
+	Scopes    []string
+}
+
+// Allows reports whether the principal may do what needs scope.
+func (p Principal) Allows(scope string) bool {
+	return slices.Contains(p.Scopes, scope) || slices.Contains(p.Scopes, ScopeAdmin)
+}
