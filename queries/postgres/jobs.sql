@@ -1,0 +1,132 @@
+-- name: JobClaim :many
+-- Claims up to max due jobs. probes is a JSON list of {kind, priority,
+-- lease_seconds} in the order to be served: each is one index seek, and locks
+-- only what it returns. The outer WHERE repeats the state. Index jobs_claim.
+update jobs
+set state = 'claimed',
+    attempt = jobs.attempt + 1,
+    lease_token = cast(@nonce as text) || '.' || jobs.id,
+    claimed_by = cast(@worker as text),
+    lease_expires_at = cast(@now as timestamptz) + (
+        select max(cast(l.x ->> 'lease_seconds' as bigint))
+        from json_array_elements(cast(cast(@probes as text) as json)) l(x)
+        where l.x ->> 'kind' = jobs.kind
+    ) * interval '1 second',
+    updated_at = @now
+where jobs.state = 'pending'
+    and jobs.id = any(array(
+        select c.id
+        from json_array_elements(cast(cast(@probes as text) as json)) t(x)
+        cross join lateral (
+            select j.id
+            from jobs j
+            where j.owner_id = @owner_id
+                and j.state = 'pending'
+                and j.waiting_for is null
+                and j.kind = t.x ->> 'kind'
+                and j.priority = cast(t.x ->> 'priority' as bigint)
+                and j.run_at <= @now
+            order by j.run_at, j.id
+            limit cast(@max as bigint)
+            for update skip locked
+        ) c
+        limit cast(@max as bigint)
+    ))
+returning
+    jobs.id, jobs.owner_id, jobs.kind, jobs.state, jobs.waiting_for, jobs.key, jobs.repo_id,
+    jobs.issue_number, jobs.payload, jobs.priority, jobs.run_at, jobs.attempt, jobs.max_attempts,
+    jobs.lease_token, jobs.claimed_by, jobs.lease_expires_at, jobs.again, jobs.follows,
+    jobs.followed_by, jobs.cancel_requested_at, jobs.progress, jobs.result, jobs.error,
+    jobs.concurrency_key, jobs.traceparent, jobs.actor, jobs.acted_at, jobs.created_at,
+    jobs.updated_at, jobs.finished_at;
+
+-- name: JobInsertMany :many
+-- Enqueues a JSON list of jobs and returns those that are new: a row whose key
+-- is live is left out. Waits for a transaction that is enqueueing the key.
+insert into jobs (
+    id, owner_id, kind, state, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, follows, traceparent, created_at, updated_at
+)
+select
+    x ->> 'id', cast(@owner_id as text), x ->> 'kind', 'pending', x ->> 'key', x ->> 'repo_id',
+    cast(x ->> 'issue_number' as bigint), cast(x ->> 'payload' as json), cast(x ->> 'priority' as bigint),
+    from_us(cast(x ->> 'run_at' as bigint)), 0, cast(x ->> 'max_attempts' as bigint),
+    x ->> 'follows', x ->> 'traceparent', cast(@now as timestamptz), cast(@now as timestamptz)
+from json_array_elements(cast(cast(@rows as text) as json)) t(x)
+on conflict (owner_id, key) where state in ('pending', 'claimed') do nothing
+returning
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at;
+
+-- name: JobListByIDs :many
+-- The jobs of a JSON list of ids, unordered. Primary key.
+select
+    j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload,
+    j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by,
+    j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress,
+    j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at,
+    j.updated_at, j.finished_at
+from jobs j
+where j.owner_id = @owner_id
+    and j.id = any(array(select json_array_elements_text(cast(cast(@ids as text) as json))));
+
+-- name: JobLock :one
+-- One job of an owner, locked until the transaction ends.
+select
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at
+from jobs
+where id = @id
+    and owner_id = @owner_id
+for update;
+
+-- name: JobLockByKey :one
+-- The live job of a key, locked until the transaction ends. Index jobs_live_key.
+select
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at
+from jobs
+where owner_id = @owner_id
+    and key = @key
+    and state in ('pending', 'claimed')
+for update;
+
+-- name: JobLockOverdue :many
+-- Claimed jobs of all owners whose lease ran out before cutoff, locked; those that
+-- another transaction holds are passed over.
+-- Index jobs_claimed.
+select
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at
+from jobs
+where state = 'claimed'
+    and lease_expires_at < @cutoff
+order by id
+limit cast(@max as bigint)
+for update skip locked;
+
+-- name: JobRenew :one
+-- A heartbeat: one statement, heap-only. A call by anybody but the holder changes
+-- nothing. Without lease_seconds the lease of the kind counts; without progress
+-- the last progress stays.
+update jobs
+set lease_expires_at = cast(@now as timestamptz) + coalesce(cast(sqlc.narg(lease_seconds) as bigint), (
+        select k.lease_seconds
+        from job_kinds k
+        where k.owner_id = jobs.owner_id and k.name = jobs.kind
+    )) * interval '1 second',
+    progress = coalesce(@progress, jobs.progress),
+    updated_at = @now
+where jobs.id = @id
+    and jobs.owner_id = @owner_id
+    and jobs.state = 'claimed'
+    and jobs.lease_token = @lease_token
+returning jobs.lease_expires_at, jobs.cancel_requested_at;

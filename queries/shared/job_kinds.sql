@@ -1,0 +1,45 @@
+-- name: KindGet :one
+-- One kind of an owner.
+select owner_id, name, lease_seconds, max_attempts, backoff_base_seconds, backoff_cap_seconds, paused_at, paused_by, version, created_at, updated_at
+from job_kinds
+where owner_id = @owner_id
+    and name = @name;
+
+-- name: KindInsert :execrows
+-- Registers a kind; 0 rows if it is known.
+insert into job_kinds (owner_id, name, lease_seconds, max_attempts, backoff_base_seconds, backoff_cap_seconds, version, created_at, updated_at)
+values (@owner_id, @name, @lease_seconds, @max_attempts, @backoff_base_seconds, @backoff_cap_seconds, 1, @created_at, @created_at)
+on conflict (owner_id, name) do nothing;
+
+-- name: KindPage :many
+-- The kinds by name. Primary key.
+select owner_id, name, lease_seconds, max_attempts, backoff_base_seconds, backoff_cap_seconds, paused_at, paused_by, version, created_at, updated_at
+from job_kinds
+where owner_id = @owner_id
+    and name > @after_name
+order by name
+limit cast(@max as bigint);
+
+-- name: KindSet :execrows
+-- Replaces the settings of a kind, if it is still at the version that was read.
+update job_kinds
+set lease_seconds = @lease_seconds,
+    max_attempts = @max_attempts,
+    backoff_base_seconds = @backoff_base_seconds,
+    backoff_cap_seconds = @backoff_cap_seconds,
+    version = version + 1,
+    updated_at = @updated_at
+where owner_id = @owner_id
+    and name = @name
+    and version = @version;
+
+-- name: KindSetPaused :execrows
+-- Pauses a kind, or lets it go on (both members absent), at the version read.
+update job_kinds
+set paused_at = @paused_at,
+    paused_by = sqlc.narg(paused_by),
+    version = version + 1,
+    updated_at = @updated_at
+where owner_id = @owner_id
+    and name = @name
+    and version = @version;

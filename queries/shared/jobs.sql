@@ -1,0 +1,202 @@
+-- name: JobCancel :one
+-- Ends a job that nobody holds.
+update jobs
+set state = 'cancelled',
+    waiting_for = null,
+    actor = @actor,
+    acted_at = @now,
+    updated_at = @now,
+    finished_at = @now
+where id = @id
+    and owner_id = @owner_id
+    and state = 'pending'
+returning
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at;
+
+-- name: JobGet :one
+-- One job of an owner.
+select
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at
+from jobs
+where id = @id
+    and owner_id = @owner_id;
+
+-- name: JobPage :many
+-- The jobs, newest first. Index jobs_by_created.
+select
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at
+from jobs
+where owner_id = @owner_id
+    and (created_at, id) < (@before_at, coalesce(cast(@before_id as text), ''))
+order by created_at desc, id desc
+limit cast(@max as bigint);
+
+-- name: JobPageByKey :many
+-- Those of one key, ended ones too. Index jobs_by_key.
+select
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at
+from jobs
+where owner_id = @owner_id
+    and key = @key
+    and (created_at, id) < (@before_at, coalesce(cast(@before_id as text), ''))
+order by created_at desc, id desc
+limit cast(@max as bigint);
+
+-- name: JobPageByState :many
+-- Those in one state. Index jobs_by_state.
+select
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at
+from jobs
+where owner_id = @owner_id
+    and state = @state
+    and (created_at, id) < (@before_at, coalesce(cast(@before_id as text), ''))
+order by created_at desc, id desc
+limit cast(@max as bigint);
+
+-- name: JobReplace :one
+-- What a duplicate of a pending job replaces; attempt stays.
+update jobs
+set payload = @payload,
+    priority = @priority,
+    run_at = @run_at,
+    max_attempts = @max_attempts,
+    traceparent = sqlc.narg(traceparent),
+    updated_at = @updated_at
+where id = @id
+    and owner_id = @owner_id
+    and state = 'pending'
+returning
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at;
+
+-- name: JobRequestCancel :one
+-- Asks the holder to stop; it hears so with its next heartbeat.
+update jobs
+set cancel_requested_at = coalesce(cancel_requested_at, @now),
+    again = null,
+    actor = @actor,
+    acted_at = @now,
+    updated_at = @now
+where id = @id
+    and owner_id = @owner_id
+    and state = 'claimed'
+returning
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at;
+
+-- name: JobRevive :one
+-- Back to work by hand: an ended job from attempt 0, a waiting retry at once.
+update jobs
+set state = 'pending',
+    attempt = @attempt,
+    run_at = @now,
+    result = null,
+    error = @error,
+    progress = @progress,
+    cancel_requested_at = null,
+    finished_at = null,
+    actor = @actor,
+    acted_at = @now,
+    updated_at = @now
+where id = @id
+    and owner_id = @owner_id
+    and state = @expected_state
+    and attempt = @expected_attempt
+returning
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at;
+
+-- name: JobSetAgain :one
+-- Keeps what a duplicate of a claimed job asked for; the last one wins.
+update jobs
+set again = @again, updated_at = @updated_at
+where id = @id
+    and owner_id = @owner_id
+    and state = 'claimed'
+    and lease_token = @lease_token
+returning
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at;
+
+-- name: JobSettle :one
+-- The end of a claim, by its holder or by the reaper. Every member was worked
+-- out from the row as it was read; the lease that was read is the fence.
+update jobs
+set state = @state,
+    payload = @payload,
+    priority = @priority,
+    run_at = @run_at,
+    attempt = @attempt,
+    result = @result,
+    error = @error,
+    progress = @progress,
+    followed_by = sqlc.narg(followed_by),
+    cancel_requested_at = @cancel_requested_at,
+    finished_at = @finished_at,
+    updated_at = @updated_at,
+    again = null,
+    lease_token = null,
+    claimed_by = null,
+    lease_expires_at = null
+where id = @id
+    and owner_id = @owner_id
+    and state = 'claimed'
+    and lease_token = @lease_token
+    and lease_expires_at = @lease_expires_at
+returning
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at;
+
+-- name: JobWalk :many
+-- What a filter that no index leads with looks at. Index jobs_by_created.
+select id, kind, state, repo_id, created_at
+from jobs
+where owner_id = @owner_id
+    and (created_at, id) < (@before_at, coalesce(cast(@before_id as text), ''))
+order by created_at desc, id desc
+limit cast(@max as bigint);
+
+-- name: JobWalkByKey :many
+-- The same within one key. Index jobs_by_key.
+select id, kind, state, repo_id, created_at
+from jobs
+where owner_id = @owner_id
+    and key = @key
+    and (created_at, id) < (@before_at, coalesce(cast(@before_id as text), ''))
+order by created_at desc, id desc
+limit cast(@max as bigint);
+
+-- name: JobWalkByState :many
+-- The same within one state. Index jobs_by_state.
+select id, kind, state, repo_id, created_at
+from jobs
+where owner_id = @owner_id
+    and state = @state
+    and (created_at, id) < (@before_at, coalesce(cast(@before_id as text), ''))
+order by created_at desc, id desc
+limit cast(@max as bigint);

@@ -1,0 +1,121 @@
+-- name: JobClaim :many
+-- Claims up to max due jobs. probes is a JSON list of {kind, priority,
+-- lease_seconds} in the order to be served: each is one index seek. The cross
+-- join keeps that order. Index jobs_claim.
+update jobs
+set state = 'claimed',
+    attempt = jobs.attempt + 1,
+    lease_token = cast(@nonce as text) || '.' || jobs.id,
+    claimed_by = cast(@worker as text),
+    lease_expires_at = cast(@now as integer) + 1000000 * (
+        select max(cast(l.value ->> '$.lease_seconds' as integer))
+        from json_each(cast(@probes as text)) l
+        where l.value ->> '$.kind' = jobs.kind
+    ),
+    updated_at = @now
+where jobs.state = 'pending'
+    and jobs.id in (
+        select j.id
+        from json_each(cast(@probes as text)) t
+        cross join jobs j
+        where j.owner_id = @owner_id
+            and j.state = 'pending'
+            and j.waiting_for is null
+            and j.kind = t.value ->> '$.kind'
+            and j.priority = cast(t.value ->> '$.priority' as integer)
+            and j.run_at <= @now
+        limit cast(@max as bigint)
+    )
+returning
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at;
+
+-- name: JobInsertMany :many
+-- Enqueues a JSON list of jobs and returns those that are new: a row whose key
+-- is live is left out. Waits for a transaction that is enqueueing the key.
+insert into jobs (
+    id, owner_id, kind, state, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, follows, traceparent, created_at, updated_at
+)
+select
+    t.value ->> '$.id', @owner_id, t.value ->> '$.kind', 'pending', t.value ->> '$.key', t.value ->> '$.repo_id',
+    t.value ->> '$.issue_number', t.value ->> '$.payload', t.value ->> '$.priority',
+    t.value ->> '$.run_at', 0, t.value ->> '$.max_attempts',
+    t.value ->> '$.follows', t.value ->> '$.traceparent', @now, @now
+from json_each(cast(@rows as text)) t
+where true
+on conflict (owner_id, key) where state in ('pending', 'claimed') do nothing
+returning
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at;
+
+-- name: JobListByIDs :many
+-- The jobs of a JSON list of ids, unordered. Primary key.
+select
+    j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload,
+    j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by,
+    j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress,
+    j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at,
+    j.updated_at, j.finished_at
+from jobs j
+where j.owner_id = @owner_id
+    and j.id in (select t.value from json_each(cast(@ids as text)) t);
+
+-- name: JobLock :one
+-- One job of an owner, held by the one writer until the transaction ends.
+select
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at
+from jobs
+where id = @id
+    and owner_id = @owner_id;
+
+-- name: JobLockByKey :one
+-- The live job of a key, held by the one writer until the transaction ends. Index jobs_live_key.
+select
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at
+from jobs
+where owner_id = @owner_id
+    and key = @key
+    and state in ('pending', 'claimed');
+
+-- name: JobLockOverdue :many
+-- Claimed jobs of all owners whose lease ran out before cutoff.
+-- Index jobs_claimed.
+select
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at
+from jobs
+where state = 'claimed'
+    and lease_expires_at < @cutoff
+order by id
+limit cast(@max as bigint);
+
+-- name: JobRenew :one
+-- A heartbeat: one statement, heap-only. A call by anybody but the holder changes
+-- nothing. Without lease_seconds the lease of the kind counts; without progress
+-- the last progress stays.
+update jobs
+set lease_expires_at = cast(@now as integer) + 1000000 * coalesce(cast(sqlc.narg(lease_seconds) as integer), (
+        select k.lease_seconds
+        from job_kinds k
+        where k.owner_id = jobs.owner_id and k.name = jobs.kind
+    )),
+    progress = coalesce(@progress, jobs.progress),
+    updated_at = @now
+where jobs.id = @id
+    and jobs.owner_id = @owner_id
+    and jobs.state = 'claimed'
+    and jobs.lease_token = @lease_token
+returning jobs.lease_expires_at, jobs.cancel_requested_at;
