@@ -1,0 +1,105 @@
+package fault
+
+// Code is what a client may rely on about a fault's code. The page
+// /problems/{code} is made from it.
+type Code struct {
+	Code      string
+	Status    int
+	Title     string
+	Means     string
+	Do        string
+	Retryable bool
+}
+
+// Codes lists every code there is, by status.
+var Codes = []Code{
+	{"invalid_request", 400, "Invalid request",
+		"A part of the path, the query or a header breaks a rule. A body that breaks rules besides is reported in the same answer.",
+		"Correct what errors names. Repeating the request cannot help.", false},
+	{"invalid_json", 400, "Body is not JSON",
+		"The body is empty, is not one JSON text, is not UTF-8, begins with a byte order mark, or is followed by more text.",
+		"Send exactly one JSON text in UTF-8.", false},
+	{"invalid_cursor", 400, "Invalid cursor",
+		"A cursor belongs to one owner, list, filter and order; this one was made for another, or was changed.",
+		"Begin again without a cursor, and pass next_cursor on as it is, with the same filter.", false},
+	{"idempotency_unsupported", 400, "Idempotency-Key not supported",
+		"The route keeps no answers, because they hold a secret or are a stream.",
+		"Send the request without Idempotency-Key.", false},
+	{"unauthorized", 401, "Not authorised",
+		"The request has no token, more than one, or one that is unknown, expired or revoked.",
+		"Send one header Authorization: Bearer with a valid token.", false},
+	{"forbidden", 403, "Scope missing",
+		"The token is valid but lacks the scope that required_scope names.",
+		"Use a token with that scope.", false},
+	{"not_found", 404, "Not found",
+		"Nothing the caller may see is under this address: the id is unknown, malformed or another owner's, or the route does not exist.",
+		"Check the address. Addresses have no trailing and no double slash.", false},
+	{"method_not_allowed", 405, "Method not allowed",
+		"The address exists, with other methods.", "Use a method that the Allow header names.", false},
+	{"request_timeout", 408, "Body too slow",
+		"The body did not arrive within the time the route gives it.",
+		"Send it again over a better connection, or in smaller parts.", true},
+	{"lease_lost", 409, "Lease lost",
+		"The lease token is not the current one: the lease ran out and was taken back, or the job was finished by another worker. Nothing was changed.",
+		"Stop working on the job. state says how it stands.", false},
+	{"state_conflict", 409, "State forbids it",
+		"The state that the row has now forbids the transition. Nothing was changed.",
+		"Read the row and decide again.", false},
+	{"key_in_use", 409, "Key in use",
+		"A live job holds the key; job_id names it.", "Wait for that job, or use another key.", false},
+	{"run_already_active", 409, "Run already active",
+		"The connection has a run with a live lease; run_id names it.",
+		"Wait until that run ends.", false},
+	{"batch_conflict", 409, "Batch differs",
+		"The batch id was used for another body.", "Use a new batch id for a new body.", false},
+	{"ambiguous", 409, "Ambiguous selector",
+		"The selector matches more than one connection.", "Name the connection by its id.", false},
+	{"idempotency_in_flight", 409, "First request still running",
+		"A request with this Idempotency-Key is running.",
+		"Repeat it after Retry-After; it then gets the first one's answer.", true},
+	{"cursor_expired", 410, "Cursor expired",
+		"The changes that the cursor continues from are gone.", "Read the list anew.", false},
+	{"snapshot_expired", 410, "Snapshot expired",
+		"The snapshot's versions are gone.", "Take a new snapshot: begin at the first page.", false},
+	{"precondition_failed", 412, "Version differs",
+		"If-Match names a version that is not current. Nothing was changed.",
+		"Read the resource, and repeat the change from its present version.", false},
+	{"body_too_large", 413, "Body too large",
+		"The body, after decompression, is larger than limit_bytes.", "Send less at once.", false},
+	{"unsupported_media_type", 415, "Media type not supported",
+		"Bodies are application/json in UTF-8, either plain or compressed once with gzip.",
+		"Set Content-Type: application/json, and Content-Encoding to gzip or not at all.", false},
+	{"validation_failed", 422, "Validation failed",
+		"The body is JSON but breaks rules: an unknown, repeated or missing member, a wrong type, a bound.",
+		"Correct what errors names; pointer leads to each place. Repeating the request cannot help.", false},
+	{"idempotency_key_reused", 422, "Idempotency-Key reused",
+		"The key stands for a request with another path, query or body.",
+		"Use a new key for a new request.", false},
+	{"precondition_required", 428, "If-Match required",
+		"The change needs If-Match, so that it cannot overwrite a change it has not seen.",
+		"Read the resource and send its ETag as If-Match.", false},
+	{"too_many_requests", 429, "Too many requests",
+		"The caller sends more than the server takes.", "Wait for Retry-After.", true},
+	{"internal", 500, "Internal error",
+		"The server failed in a way it does not know. Its log has one line with the request_id.",
+		"Report the request_id to whoever runs the server.", false},
+	{"unavailable", 503, "Unavailable",
+		"The database cannot be reached or is overloaded. Nothing was changed.",
+		"Repeat the request after Retry-After.", true},
+	{"commit_unknown", 503, "Outcome unknown",
+		"The connection to the database was lost while the change was committed: it has either taken effect in full or not at all.",
+		"Repeat the request with the same Idempotency-Key; without one, read the resource first.", true},
+	{"draining", 503, "Stopping",
+		"This replica is stopping and takes no new work.",
+		"Repeat the request after Retry-After; another replica takes it.", true},
+}
+
+// Lookup finds a code.
+func Lookup(code string) (Code, bool) {
+	for _, c := range Codes {
+		if c.Code == code {
+			return c, true
+		}
+	}
+	return Code{}, false
+}

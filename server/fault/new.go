@@ -1,0 +1,152 @@
+package fault
+
+import "time"
+
+// Invalid is a body that parses but breaks rules.
+func Invalid(items ...Item) *Fault {
+	f := New("validation_failed", "The body breaks a rule; errors names each fault.")
+	f.Errors = in(InBody, items)
+	return f
+}
+
+// BadRequest is a fault in path, query or header.
+func BadRequest(items ...Item) *Fault {
+	f := New("invalid_request", "A parameter breaks a rule; errors names each fault.")
+	f.Errors = in(InQuery, items)
+	return f
+}
+
+// Unparsable is a body that is no JSON text.
+func Unparsable(detail string) *Fault {
+	f := New("invalid_json", "The body is not one JSON text in UTF-8.")
+	f.Errors = []Item{{In: InBody, Detail: detail}}
+	return f
+}
+
+// InvalidCursor is a cursor that was not made for this list.
+func InvalidCursor() *Fault {
+	f := New("invalid_cursor", "The cursor was not made for this list, filter and order.")
+	f.Errors = []Item{{In: InQuery, Pointer: "/cursor", Detail: "not a cursor of this list"}}
+	return f
+}
+
+// Unauthorized is a request without a valid token. It never says which part of
+// the token was wrong.
+func Unauthorized() *Fault {
+	return New("unauthorized", "The request needs a valid token: Authorization: Bearer stint_….")
+}
+
+// Forbidden is a token without the scope.
+func Forbidden(scope string) *Fault {
+	f := New("forbidden", "The token lacks the scope "+scope+".")
+	f.Scope = scope
+	return f
+}
+
+// NotFound is an id or route that names nothing the caller may see.
+func NotFound() *Fault { return New("not_found", "There is nothing under this address.") }
+
+// MethodNotAllowed is a route that exists under other methods.
+func MethodNotAllowed() *Fault {
+	return New("method_not_allowed", "This address does not take that method; see Allow.")
+}
+
+// LeaseLost is a worker's write under a lease that is not its own any more.
+func LeaseLost(jobID, state string) *Fault {
+	return ofJob("lease_lost", "The lease is not held under this token any more.", jobID, state)
+}
+
+// StateConflict is a transition that the job's state forbids.
+func StateConflict(jobID, state string) *Fault {
+	return ofJob("state_conflict", "The job is "+state+"; that forbids the transition.", jobID, state)
+}
+
+// RunStateConflict is a transition that the run's status forbids.
+func RunStateConflict(runID, status string) *Fault {
+	return New("state_conflict", "The run is "+status+"; that forbids the transition.").
+		With("run_id", runID).With("state", status)
+}
+
+// KeyInUse is a key that a live job holds.
+func KeyInUse(jobID, state string) *Fault {
+	return ofJob("key_in_use", "A live job holds the key.", jobID, state)
+}
+
+// RunAlreadyActive is a connection whose present run has a live lease.
+func RunAlreadyActive(runID, status string) *Fault {
+	return New("run_already_active", "The connection has a live run.").
+		With("run_id", runID).With("state", status)
+}
+
+// PreconditionFailed is an If-Match that names another version.
+func PreconditionFailed() *Fault {
+	return New("precondition_failed", "If-Match does not name the current version.")
+}
+
+// PreconditionRequired is a change without If-Match where it is required.
+func PreconditionRequired() *Fault {
+	return New("precondition_required", "The request needs If-Match with the version it was made from.")
+}
+
+// TooLarge is a body over the route's bound, in bytes.
+func TooLarge(limit int64) *Fault {
+	return New("body_too_large", "The body is larger than this route takes.").With("limit_bytes", limit)
+}
+
+// UnsupportedMedia is a content type or encoding that is not taken.
+func UnsupportedMedia(detail string) *Fault { return New("unsupported_media_type", detail) }
+
+// BodyTimeout is a body that did not arrive in time.
+func BodyTimeout() *Fault { return New("request_timeout", "The body did not arrive in time.") }
+
+// IdempotencyInFlight is a key whose first request has not ended.
+func IdempotencyInFlight() *Fault {
+	return New("idempotency_in_flight", "The first request with this Idempotency-Key has not ended.").
+		After(time.Second)
+}
+
+// IdempotencyKeyReused is a key that stands for another request.
+func IdempotencyKeyReused() *Fault {
+	return New("idempotency_key_reused", "This Idempotency-Key was used for another request.")
+}
+
+// IdempotencyUnsupported is a key on a route that keeps no answers.
+func IdempotencyUnsupported() *Fault {
+	return New("idempotency_unsupported", "This route takes no Idempotency-Key.")
+}
+
+// TooMany is a caller that must slow down.
+func TooMany(after time.Duration) *Fault {
+	return New("too_many_requests", "Too many requests.").After(after)
+}
+
+// Unavailable is a database that cannot be reached or is overloaded.
+func Unavailable(detail string) *Fault { return New("unavailable", detail).After(time.Second) }
+
+// CommitUnknown is a connection lost while COMMIT ran.
+func CommitUnknown() *Fault {
+	return New("commit_unknown", "The connection was lost while the change was committed; it may have taken effect.").
+		After(time.Second)
+}
+
+// Draining is a replica that is stopping.
+func Draining() *Fault { return New("draining", "This replica is stopping.").After(time.Second) }
+
+// Internal is a fault of the server.
+func Internal(cause error) *Fault {
+	return New("internal", "The server failed; its log has more under this request_id.").Because(cause)
+}
+
+func ofJob(code, detail, jobID, state string) *Fault {
+	return New(code, detail).With("job_id", jobID).With("state", state)
+}
+
+// in names the place of the items that name none.
+func in(place string, items []Item) []Item {
+	for i := range items {
+		if items[i].In == "" {
+			items[i].In = place
+		}
+	}
+	return items
+}
