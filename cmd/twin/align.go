@@ -100,7 +100,7 @@ func goesOn(src, out []lexeme) bool {
 			return false
 		}
 	}
-	return true
+	return len(out) == len(src)
 }
 
 // fold makes one token of sqlc.arg(x) and sqlc.narg(x), a star of
