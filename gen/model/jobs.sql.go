@@ -134,6 +134,8 @@ type JobSettleParams struct {
 	Priority          int64
 	RunAt             coltype.Time
 	Attempt           int64
+	MaxAttempts       int64
+	Traceparent       *string
 	Result            coltype.JSON
 	Error             coltype.JSON
 	Progress          coltype.JSON

@@ -17,19 +17,19 @@ type Querier interface {
 	// Ends a job that nobody holds.
 	JobCancel(ctx context.Context, arg JobCancelParams) (Job, error)
 	// Claims up to max due jobs. probes is a JSON list of {kind, priority,
-	// lease_seconds} in the order to be served: each is one index seek.
-	// Index jobs_claim.
+	// lease_seconds} in the order to be served: each is one index seek. Rows that
+	// another claim has locked are passed over. Index jobs_claim.
 	JobClaim(ctx context.Context, arg JobClaimParams) ([]Job, error)
 	// Enqueues a JSON list of jobs and returns those that are new: a row whose key
 	// is live is left out. Waits for a transaction that is enqueueing the key.
 	JobInsertMany(ctx context.Context, arg JobInsertManyParams) ([]Job, error)
-	// One job of an owner, held until the transaction ends.
+	// One job of an owner, held for this transaction until it ends.
 	JobLock(ctx context.Context, arg JobLockParams) (Job, error)
-	// The live job of a key, held until the transaction ends. Index jobs_live_key.
+	// The live job of a key, held for this transaction until it ends.
+	// Index jobs_live_key.
 	JobLockByKey(ctx context.Context, arg JobLockByKeyParams) (Job, error)
-	// Claimed jobs of all owners whose lease ran out before cutoff, held until the
-	// transaction ends; those that another transaction holds are passed over.
-	// Index jobs_claimed.
+	// Claimed jobs of all owners whose lease ran out before cutoff, held for this
+	// transaction; those that another one holds are passed over. Index jobs_claimed.
 	JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) ([]Job, error)
 	// A heartbeat: one statement, heap-only. A call by anybody but the holder changes
 	// nothing. Without lease_seconds the lease of the kind counts; without progress

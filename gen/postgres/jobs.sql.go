@@ -8,7 +8,7 @@ package postgres
 import (
 	"context"
 
-	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/gen/model"
 )
 
 const JobCancel = `-- name: JobCancel :one
@@ -29,12 +29,7 @@ returning
     created_at, updated_at, finished_at
 `
 
-type JobCancelParams struct {
-	Actor   *string
-	Now     coltype.Time
-	ID      string
-	OwnerID string
-}
+type JobCancelParams = model.JobCancelParams
 
 // Ends a job that nobody holds.
 func (q *Queries) JobCancel(ctx context.Context, arg JobCancelParams) (Job, error) {
@@ -120,18 +115,11 @@ returning
     jobs.updated_at, jobs.finished_at
 `
 
-type JobClaimParams struct {
-	Nonce   string
-	Worker  string
-	Now     coltype.Time
-	Probes  string
-	OwnerID string
-	Max     int64
-}
+type JobClaimParams = model.JobClaimParams
 
 // Claims up to max due jobs. probes is a JSON list of {kind, priority,
-// lease_seconds} in the order to be served: each is one index seek, and locks
-// only what it returns. The outer WHERE repeats the state. Index jobs_claim.
+// lease_seconds} in the order to be served: each is one index seek. Rows that
+// another claim has locked are passed over. Index jobs_claim.
 func (q *Queries) JobClaim(ctx context.Context, arg JobClaimParams) ([]Job, error) {
 	rows, err := q.db.Query(ctx, JobClaim,
 		arg.Nonce,
@@ -201,10 +189,7 @@ where id = $1
     and owner_id = $2
 `
 
-type JobGetParams struct {
-	ID      string
-	OwnerID string
-}
+type JobGetParams = model.JobGetParams
 
 // One job of an owner.
 func (q *Queries) JobGet(ctx context.Context, arg JobGetParams) (Job, error) {
@@ -264,11 +249,7 @@ returning
     created_at, updated_at, finished_at
 `
 
-type JobInsertManyParams struct {
-	OwnerID string
-	Now     coltype.Time
-	Rows    string
-}
+type JobInsertManyParams = model.JobInsertManyParams
 
 // Enqueues a JSON list of jobs and returns those that are new: a row whose key
 // is live is left out. Waits for a transaction that is enqueueing the key.
@@ -335,10 +316,7 @@ where j.owner_id = $1
     and j.id = any(array(select json_array_elements_text(cast(cast($2 as text) as json))))
 `
 
-type JobListByIDsParams struct {
-	OwnerID string
-	Ids     string
-}
+type JobListByIDsParams = model.JobListByIDsParams
 
 // The jobs of a JSON list of ids, unordered. Primary key.
 func (q *Queries) JobListByIDs(ctx context.Context, arg JobListByIDsParams) ([]Job, error) {
@@ -404,12 +382,9 @@ where id = $1
 for update
 `
 
-type JobLockParams struct {
-	ID      string
-	OwnerID string
-}
+type JobLockParams = model.JobLockParams
 
-// One job of an owner, locked until the transaction ends.
+// One job of an owner, held for this transaction until it ends.
 func (q *Queries) JobLock(ctx context.Context, arg JobLockParams) (Job, error) {
 	row := q.db.QueryRow(ctx, JobLock, arg.ID, arg.OwnerID)
 	var i Job
@@ -461,12 +436,10 @@ where owner_id = $1
 for update
 `
 
-type JobLockByKeyParams struct {
-	OwnerID string
-	Key     *string
-}
+type JobLockByKeyParams = model.JobLockByKeyParams
 
-// The live job of a key, locked until the transaction ends. Index jobs_live_key.
+// The live job of a key, held for this transaction until it ends.
+// Index jobs_live_key.
 func (q *Queries) JobLockByKey(ctx context.Context, arg JobLockByKeyParams) (Job, error) {
 	row := q.db.QueryRow(ctx, JobLockByKey, arg.OwnerID, arg.Key)
 	var i Job
@@ -519,14 +492,10 @@ limit cast($2 as bigint)
 for update skip locked
 `
 
-type JobLockOverdueParams struct {
-	Cutoff coltype.Time
-	Max    int64
-}
+type JobLockOverdueParams = model.JobLockOverdueParams
 
-// Claimed jobs of all owners whose lease ran out before cutoff, locked; those that
-// another transaction holds are passed over.
-// Index jobs_claimed.
+// Claimed jobs of all owners whose lease ran out before cutoff, held for this
+// transaction; those that another one holds are passed over. Index jobs_claimed.
 func (q *Queries) JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) ([]Job, error) {
 	rows, err := q.db.Query(ctx, JobLockOverdue, arg.Cutoff, arg.Max)
 	if err != nil {
@@ -591,12 +560,7 @@ order by created_at desc, id desc
 limit cast($4 as bigint)
 `
 
-type JobPageParams struct {
-	OwnerID  string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+type JobPageParams = model.JobPageParams
 
 // The jobs, newest first. Index jobs_by_created.
 func (q *Queries) JobPage(ctx context.Context, arg JobPageParams) ([]Job, error) {
@@ -669,13 +633,7 @@ order by created_at desc, id desc
 limit cast($5 as bigint)
 `
 
-type JobPageByKeyParams struct {
-	OwnerID  string
-	Key      *string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+type JobPageByKeyParams = model.JobPageByKeyParams
 
 // Those of one key, ended ones too. Index jobs_by_key.
 func (q *Queries) JobPageByKey(ctx context.Context, arg JobPageByKeyParams) ([]Job, error) {
@@ -749,13 +707,7 @@ order by created_at desc, id desc
 limit cast($5 as bigint)
 `
 
-type JobPageByStateParams struct {
-	OwnerID  string
-	State    string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+type JobPageByStateParams = model.JobPageByStateParams
 
 // Those in one state. Index jobs_by_state.
 func (q *Queries) JobPageByState(ctx context.Context, arg JobPageByStateParams) ([]Job, error) {
@@ -831,19 +783,9 @@ where jobs.id = $4
 returning jobs.lease_expires_at, jobs.cancel_requested_at
 `
 
-type JobRenewParams struct {
-	Now          coltype.Time
-	LeaseSeconds *int64
-	Progress     coltype.JSON
-	ID           string
-	OwnerID      string
-	LeaseToken   *string
-}
+type JobRenewParams = model.JobRenewParams
 
-type JobRenewRow struct {
-	LeaseExpiresAt    coltype.Time
-	CancelRequestedAt coltype.Time
-}
+type JobRenewRow = model.JobRenewRow
 
 // A heartbeat: one statement, heap-only. A call by anybody but the holder changes
 // nothing. Without lease_seconds the lease of the kind counts; without progress
@@ -880,16 +822,7 @@ returning
     created_at, updated_at, finished_at
 `
 
-type JobReplaceParams struct {
-	Payload     coltype.JSON
-	Priority    int64
-	RunAt       coltype.Time
-	MaxAttempts int64
-	Traceparent *string
-	UpdatedAt   coltype.Time
-	ID          string
-	OwnerID     string
-}
+type JobReplaceParams = model.JobReplaceParams
 
 // What a duplicate of a pending job replaces; attempt stays.
 func (q *Queries) JobReplace(ctx context.Context, arg JobReplaceParams) (Job, error) {
@@ -956,12 +889,7 @@ returning
     created_at, updated_at, finished_at
 `
 
-type JobRequestCancelParams struct {
-	Now     coltype.Time
-	Actor   *string
-	ID      string
-	OwnerID string
-}
+type JobRequestCancelParams = model.JobRequestCancelParams
 
 // Asks the holder to stop; it hears so with its next heartbeat.
 func (q *Queries) JobRequestCancel(ctx context.Context, arg JobRequestCancelParams) (Job, error) {
@@ -1031,17 +959,7 @@ returning
     created_at, updated_at, finished_at
 `
 
-type JobReviveParams struct {
-	Attempt         int64
-	Now             coltype.Time
-	Error           coltype.JSON
-	Progress        coltype.JSON
-	Actor           *string
-	ID              string
-	OwnerID         string
-	ExpectedState   string
-	ExpectedAttempt int64
-}
+type JobReviveParams = model.JobReviveParams
 
 // Back to work by hand: an ended job from attempt 0, a waiting retry at once.
 func (q *Queries) JobRevive(ctx context.Context, arg JobReviveParams) (Job, error) {
@@ -1106,13 +1024,7 @@ returning
     created_at, updated_at, finished_at
 `
 
-type JobSetAgainParams struct {
-	Again      coltype.JSON
-	UpdatedAt  coltype.Time
-	ID         string
-	OwnerID    string
-	LeaseToken *string
-}
+type JobSetAgainParams = model.JobSetAgainParams
 
 // Keeps what a duplicate of a claimed job asked for; the last one wins.
 func (q *Queries) JobSetAgain(ctx context.Context, arg JobSetAgainParams) (Job, error) {
@@ -1166,22 +1078,24 @@ set state = $1,
     priority = $3,
     run_at = $4,
     attempt = $5,
-    result = $6,
-    error = $7,
-    progress = $8,
-    followed_by = $9,
-    cancel_requested_at = $10,
-    finished_at = $11,
-    updated_at = $12,
+    max_attempts = $6,
+    traceparent = $7,
+    result = $8,
+    error = $9,
+    progress = $10,
+    followed_by = $11,
+    cancel_requested_at = $12,
+    finished_at = $13,
+    updated_at = $14,
     again = null,
     lease_token = null,
     claimed_by = null,
     lease_expires_at = null
-where id = $13
-    and owner_id = $14
+where id = $15
+    and owner_id = $16
     and state = 'claimed'
-    and lease_token = $15
-    and lease_expires_at = $16
+    and lease_token = $17
+    and lease_expires_at = $18
 returning
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
     attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
@@ -1189,24 +1103,7 @@ returning
     created_at, updated_at, finished_at
 `
 
-type JobSettleParams struct {
-	State             string
-	Payload           coltype.JSON
-	Priority          int64
-	RunAt             coltype.Time
-	Attempt           int64
-	Result            coltype.JSON
-	Error             coltype.JSON
-	Progress          coltype.JSON
-	FollowedBy        *string
-	CancelRequestedAt coltype.Time
-	FinishedAt        coltype.Time
-	UpdatedAt         coltype.Time
-	ID                string
-	OwnerID           string
-	LeaseToken        *string
-	LeaseExpiresAt    coltype.Time
-}
+type JobSettleParams = model.JobSettleParams
 
 // The end of a claim, by its holder or by the reaper. Every member was worked
 // out from the row as it was read; the lease that was read is the fence.
@@ -1217,6 +1114,8 @@ func (q *Queries) JobSettle(ctx context.Context, arg JobSettleParams) (Job, erro
 		arg.Priority,
 		arg.RunAt,
 		arg.Attempt,
+		arg.MaxAttempts,
+		arg.Traceparent,
 		arg.Result,
 		arg.Error,
 		arg.Progress,
@@ -1274,20 +1173,9 @@ order by created_at desc, id desc
 limit cast($4 as bigint)
 `
 
-type JobWalkParams struct {
-	OwnerID  string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+type JobWalkParams = model.JobWalkParams
 
-type JobWalkRow struct {
-	ID        string
-	Kind      string
-	State     string
-	RepoID    *string
-	CreatedAt coltype.Time
-}
+type JobWalkRow = model.JobWalkRow
 
 // What a filter that no index leads with looks at. Index jobs_by_created.
 func (q *Queries) JobWalk(ctx context.Context, arg JobWalkParams) ([]JobWalkRow, error) {
@@ -1331,21 +1219,9 @@ order by created_at desc, id desc
 limit cast($5 as bigint)
 `
 
-type JobWalkByKeyParams struct {
-	OwnerID  string
-	Key      *string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+type JobWalkByKeyParams = model.JobWalkByKeyParams
 
-type JobWalkByKeyRow struct {
-	ID        string
-	Kind      string
-	State     string
-	RepoID    *string
-	CreatedAt coltype.Time
-}
+type JobWalkByKeyRow = model.JobWalkByKeyRow
 
 // The same within one key. Index jobs_by_key.
 func (q *Queries) JobWalkByKey(ctx context.Context, arg JobWalkByKeyParams) ([]JobWalkByKeyRow, error) {
@@ -1390,21 +1266,9 @@ order by created_at desc, id desc
 limit cast($5 as bigint)
 `
 
-type JobWalkByStateParams struct {
-	OwnerID  string
-	State    string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+type JobWalkByStateParams = model.JobWalkByStateParams
 
-type JobWalkByStateRow struct {
-	ID        string
-	Kind      string
-	State     string
-	RepoID    *string
-	CreatedAt coltype.Time
-}
+type JobWalkByStateRow = model.JobWalkByStateRow
 
 // The same within one state. Index jobs_by_state.
 func (q *Queries) JobWalkByState(ctx context.Context, arg JobWalkByStateParams) ([]JobWalkByStateRow, error) {

@@ -5,83 +5,15 @@
 package postgres
 
 import (
-	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/gen/model"
 )
 
-type Job struct {
-	ID                string
-	OwnerID           string
-	Kind              string
-	State             string
-	WaitingFor        *string
-	Key               *string
-	RepoID            *string
-	IssueNumber       *int64
-	Payload           coltype.JSON
-	Priority          int64
-	RunAt             coltype.Time
-	Attempt           int64
-	MaxAttempts       int64
-	LeaseToken        *string
-	ClaimedBy         *string
-	LeaseExpiresAt    coltype.Time
-	Again             coltype.JSON
-	Follows           *string
-	FollowedBy        *string
-	CancelRequestedAt coltype.Time
-	Progress          coltype.JSON
-	Result            coltype.JSON
-	Error             coltype.JSON
-	ConcurrencyKey    *string
-	Traceparent       *string
-	Actor             *string
-	ActedAt           coltype.Time
-	CreatedAt         coltype.Time
-	UpdatedAt         coltype.Time
-	FinishedAt        coltype.Time
-}
+type Job = model.Job
 
-type JobKind struct {
-	OwnerID            string
-	Name               string
-	LeaseSeconds       int64
-	MaxAttempts        int64
-	BackoffBaseSeconds int64
-	BackoffCapSeconds  int64
-	PausedAt           coltype.Time
-	PausedBy           *string
-	Version            int64
-	CreatedAt          coltype.Time
-	UpdatedAt          coltype.Time
-}
+type JobKind = model.JobKind
 
-type Owner struct {
-	ID        string
-	Name      string
-	CreatedAt coltype.Time
-}
+type Owner = model.Owner
 
-type Repo struct {
-	ID             string
-	OwnerID        string
-	Forge          string
-	Host           string
-	Namespace      string
-	Name           string
-	DefaultStream  *string
-	LabelsSyncedAt coltype.Time
-	CreatedAt      coltype.Time
-	UpdatedAt      coltype.Time
-}
+type Repo = model.Repo
 
-type Token struct {
-	ID         string
-	OwnerID    string
-	Name       string
-	Hash       string
-	Scopes     coltype.JSON
-	CreatedAt  coltype.Time
-	ExpiresAt  coltype.Time
-	LastUsedAt coltype.Time
-	RevokedAt  coltype.Time
-}
+type Token = model.Token

@@ -8,7 +8,7 @@ package postgres
 import (
 	"context"
 
-	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/gen/model"
 )
 
 const OwnerGetByName = `-- name: OwnerGetByName :one
@@ -17,9 +17,7 @@ from owners
 where name = $1
 `
 
-type OwnerGetByNameParams struct {
-	Name string
-}
+type OwnerGetByNameParams = model.OwnerGetByNameParams
 
 // The owner of that name.
 func (q *Queries) OwnerGetByName(ctx context.Context, arg OwnerGetByNameParams) (Owner, error) {
@@ -35,11 +33,7 @@ values ($1, $2, $3)
 on conflict (name) do nothing
 `
 
-type OwnerInsertParams struct {
-	ID        string
-	Name      string
-	CreatedAt coltype.Time
-}
+type OwnerInsertParams = model.OwnerInsertParams
 
 // Makes an owner; 0 rows if the name is taken.
 func (q *Queries) OwnerInsert(ctx context.Context, arg OwnerInsertParams) (int64, error) {

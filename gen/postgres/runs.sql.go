@@ -8,7 +8,7 @@ package postgres
 import (
 	"context"
 
-	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/gen/model"
 )
 
 const RunEnd = `-- name: RunEnd :one
@@ -27,37 +27,9 @@ returning
     started_at, completed_at
 `
 
-type RunEndParams struct {
-	Status         string
-	TerminalReason *string
-	Error          coltype.JSON
-	Progress       coltype.JSON
-	CompletedAt    coltype.Time
-	JobID          *string
-	OwnerID        string
-}
+type RunEndParams = model.RunEndParams
 
-type RunEndRow struct {
-	ID               string
-	OwnerID          string
-	Kind             string
-	ConnectionID     *string
-	JobID            *string
-	ExternalRunID    *string
-	Status           string
-	Attempt          *int64
-	Worker           *string
-	Generation       *int64
-	TerminalReason   *string
-	Error            coltype.JSON
-	Facts            coltype.JSON
-	Progress         coltype.JSON
-	SchedulerManaged bool
-	Origin           string
-	CreatedAt        coltype.Time
-	StartedAt        coltype.Time
-	CompletedAt      coltype.Time
-}
+type RunEndRow = model.RunEndRow
 
 // Ends the running attempt of a job; the first end wins. Index runs_running_job.
 func (q *Queries) RunEnd(ctx context.Context, arg RunEndParams) (RunEndRow, error) {
@@ -107,35 +79,9 @@ where r.id = $1
     and r.owner_id = $2
 `
 
-type RunGetParams struct {
-	ID      string
-	OwnerID string
-}
+type RunGetParams = model.RunGetParams
 
-type RunGetRow struct {
-	ID                string
-	OwnerID           string
-	Kind              string
-	ConnectionID      *string
-	JobID             *string
-	ExternalRunID     *string
-	Status            string
-	Attempt           *int64
-	Worker            *string
-	Generation        *int64
-	TerminalReason    *string
-	Error             coltype.JSON
-	Facts             coltype.JSON
-	Progress          coltype.JSON
-	SchedulerManaged  bool
-	Origin            string
-	CreatedAt         coltype.Time
-	StartedAt         coltype.Time
-	CompletedAt       coltype.Time
-	JobState          *string
-	JobLeaseExpiresAt coltype.Time
-	JobProgress       coltype.JSON
-}
+type RunGetRow = model.RunGetRow
 
 // One run of an owner, with the lease of the job it works on.
 func (q *Queries) RunGet(ctx context.Context, arg RunGetParams) (RunGetRow, error) {
@@ -181,33 +127,9 @@ order by created_at desc, id desc
 limit 1
 `
 
-type RunGetByTokenParams struct {
-	OwnerID   string
-	JobID     *string
-	TokenHash *string
-}
+type RunGetByTokenParams = model.RunGetByTokenParams
 
-type RunGetByTokenRow struct {
-	ID               string
-	OwnerID          string
-	Kind             string
-	ConnectionID     *string
-	JobID            *string
-	ExternalRunID    *string
-	Status           string
-	Attempt          *int64
-	Worker           *string
-	Generation       *int64
-	TerminalReason   *string
-	Error            coltype.JSON
-	Facts            coltype.JSON
-	Progress         coltype.JSON
-	SchedulerManaged bool
-	Origin           string
-	CreatedAt        coltype.Time
-	StartedAt        coltype.Time
-	CompletedAt      coltype.Time
-}
+type RunGetByTokenRow = model.RunGetByTokenRow
 
 // The attempt of a job that held the lease of that token (SHA-256, hex).
 // Index runs_by_job.
@@ -249,12 +171,7 @@ select
 from json_array_elements(cast(cast($4 as text) as json)) t(x)
 `
 
-type RunInsertManyParams struct {
-	OwnerID string
-	Worker  string
-	Now     coltype.Time
-	Rows    string
-}
+type RunInsertManyParams = model.RunInsertManyParams
 
 // Opens the runs of a JSON list of claimed jobs.
 func (q *Queries) RunInsertMany(ctx context.Context, arg RunInsertManyParams) (int64, error) {
@@ -282,35 +199,9 @@ where r.owner_id = $1
     and r.id = any(array(select json_array_elements_text(cast(cast($2 as text) as json))))
 `
 
-type RunListByIDsParams struct {
-	OwnerID string
-	Ids     string
-}
+type RunListByIDsParams = model.RunListByIDsParams
 
-type RunListByIDsRow struct {
-	ID                string
-	OwnerID           string
-	Kind              string
-	ConnectionID      *string
-	JobID             *string
-	ExternalRunID     *string
-	Status            string
-	Attempt           *int64
-	Worker            *string
-	Generation        *int64
-	TerminalReason    *string
-	Error             coltype.JSON
-	Facts             coltype.JSON
-	Progress          coltype.JSON
-	SchedulerManaged  bool
-	Origin            string
-	CreatedAt         coltype.Time
-	StartedAt         coltype.Time
-	CompletedAt       coltype.Time
-	JobState          *string
-	JobLeaseExpiresAt coltype.Time
-	JobProgress       coltype.JSON
-}
+type RunListByIDsRow = model.RunListByIDsRow
 
 // The runs of a JSON list of ids, unordered. Primary key.
 func (q *Queries) RunListByIDs(ctx context.Context, arg RunListByIDsParams) ([]RunListByIDsRow, error) {
@@ -370,37 +261,9 @@ order by r.created_at desc, r.id desc
 limit cast($4 as bigint)
 `
 
-type RunPageParams struct {
-	OwnerID  string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+type RunPageParams = model.RunPageParams
 
-type RunPageRow struct {
-	ID                string
-	OwnerID           string
-	Kind              string
-	ConnectionID      *string
-	JobID             *string
-	ExternalRunID     *string
-	Status            string
-	Attempt           *int64
-	Worker            *string
-	Generation        *int64
-	TerminalReason    *string
-	Error             coltype.JSON
-	Facts             coltype.JSON
-	Progress          coltype.JSON
-	SchedulerManaged  bool
-	Origin            string
-	CreatedAt         coltype.Time
-	StartedAt         coltype.Time
-	CompletedAt       coltype.Time
-	JobState          *string
-	JobLeaseExpiresAt coltype.Time
-	JobProgress       coltype.JSON
-}
+type RunPageRow = model.RunPageRow
 
 // The runs, newest first. Index runs_by_created.
 func (q *Queries) RunPage(ctx context.Context, arg RunPageParams) ([]RunPageRow, error) {
@@ -466,38 +329,9 @@ order by r.created_at desc, r.id desc
 limit cast($5 as bigint)
 `
 
-type RunPageByJobParams struct {
-	OwnerID  string
-	JobID    *string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+type RunPageByJobParams = model.RunPageByJobParams
 
-type RunPageByJobRow struct {
-	ID                string
-	OwnerID           string
-	Kind              string
-	ConnectionID      *string
-	JobID             *string
-	ExternalRunID     *string
-	Status            string
-	Attempt           *int64
-	Worker            *string
-	Generation        *int64
-	TerminalReason    *string
-	Error             coltype.JSON
-	Facts             coltype.JSON
-	Progress          coltype.JSON
-	SchedulerManaged  bool
-	Origin            string
-	CreatedAt         coltype.Time
-	StartedAt         coltype.Time
-	CompletedAt       coltype.Time
-	JobState          *string
-	JobLeaseExpiresAt coltype.Time
-	JobProgress       coltype.JSON
-}
+type RunPageByJobRow = model.RunPageByJobRow
 
 // The attempts of one job. Index runs_by_job.
 func (q *Queries) RunPageByJob(ctx context.Context, arg RunPageByJobParams) ([]RunPageByJobRow, error) {
@@ -564,38 +398,9 @@ order by r.created_at desc, r.id desc
 limit cast($5 as bigint)
 `
 
-type RunPageByStatusParams struct {
-	OwnerID  string
-	Status   string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+type RunPageByStatusParams = model.RunPageByStatusParams
 
-type RunPageByStatusRow struct {
-	ID                string
-	OwnerID           string
-	Kind              string
-	ConnectionID      *string
-	JobID             *string
-	ExternalRunID     *string
-	Status            string
-	Attempt           *int64
-	Worker            *string
-	Generation        *int64
-	TerminalReason    *string
-	Error             coltype.JSON
-	Facts             coltype.JSON
-	Progress          coltype.JSON
-	SchedulerManaged  bool
-	Origin            string
-	CreatedAt         coltype.Time
-	StartedAt         coltype.Time
-	CompletedAt       coltype.Time
-	JobState          *string
-	JobLeaseExpiresAt coltype.Time
-	JobProgress       coltype.JSON
-}
+type RunPageByStatusRow = model.RunPageByStatusRow
 
 // Those of one recorded status. Index runs_by_status.
 func (q *Queries) RunPageByStatus(ctx context.Context, arg RunPageByStatusParams) ([]RunPageByStatusRow, error) {
@@ -656,19 +461,9 @@ order by created_at desc, id desc
 limit cast($4 as bigint)
 `
 
-type RunWalkParams struct {
-	OwnerID  string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+type RunWalkParams = model.RunWalkParams
 
-type RunWalkRow struct {
-	ID        string
-	Kind      string
-	Status    string
-	CreatedAt coltype.Time
-}
+type RunWalkRow = model.RunWalkRow
 
 // What a filter that no index leads with looks at. Index runs_by_created.
 func (q *Queries) RunWalk(ctx context.Context, arg RunWalkParams) ([]RunWalkRow, error) {
@@ -711,20 +506,9 @@ order by created_at desc, id desc
 limit cast($5 as bigint)
 `
 
-type RunWalkByJobParams struct {
-	OwnerID  string
-	JobID    *string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+type RunWalkByJobParams = model.RunWalkByJobParams
 
-type RunWalkByJobRow struct {
-	ID        string
-	Kind      string
-	Status    string
-	CreatedAt coltype.Time
-}
+type RunWalkByJobRow = model.RunWalkByJobRow
 
 // The same within one job. Index runs_by_job.
 func (q *Queries) RunWalkByJob(ctx context.Context, arg RunWalkByJobParams) ([]RunWalkByJobRow, error) {
@@ -768,20 +552,9 @@ order by created_at desc, id desc
 limit cast($5 as bigint)
 `
 
-type RunWalkByStatusParams struct {
-	OwnerID  string
-	Status   string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+type RunWalkByStatusParams = model.RunWalkByStatusParams
 
-type RunWalkByStatusRow struct {
-	ID        string
-	Kind      string
-	Status    string
-	CreatedAt coltype.Time
-}
+type RunWalkByStatusRow = model.RunWalkByStatusRow
 
 // The same within one recorded status. Index runs_by_status.
 func (q *Queries) RunWalkByStatus(ctx context.Context, arg RunWalkByStatusParams) ([]RunWalkByStatusRow, error) {

@@ -8,7 +8,7 @@ package postgres
 import (
 	"context"
 
-	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/gen/model"
 )
 
 const TokenGet = `-- name: TokenGet :one
@@ -18,10 +18,7 @@ where id = $1
     and owner_id = $2
 `
 
-type TokenGetParams struct {
-	ID      string
-	OwnerID string
-}
+type TokenGetParams = model.TokenGetParams
 
 // One token of an owner.
 func (q *Queries) TokenGet(ctx context.Context, arg TokenGetParams) (Token, error) {
@@ -48,20 +45,9 @@ join owners o on o.id = t.owner_id
 where t.hash = $1
 `
 
-type TokenGetByHashParams struct {
-	Hash string
-}
+type TokenGetByHashParams = model.TokenGetByHashParams
 
-type TokenGetByHashRow struct {
-	ID        string
-	OwnerID   string
-	Name      string
-	Hash      string
-	Scopes    coltype.JSON
-	ExpiresAt coltype.Time
-	RevokedAt coltype.Time
-	OwnerName string
-}
+type TokenGetByHashRow = model.TokenGetByHashRow
 
 // The token of that SHA-256 (hex), with the name of its owner.
 func (q *Queries) TokenGetByHash(ctx context.Context, arg TokenGetByHashParams) (TokenGetByHashRow, error) {
@@ -85,15 +71,7 @@ insert into tokens (id, owner_id, name, hash, scopes, created_at, expires_at)
 values ($1, $2, $3, $4, $5, $6, $7)
 `
 
-type TokenInsertParams struct {
-	ID        string
-	OwnerID   string
-	Name      string
-	Hash      string
-	Scopes    coltype.JSON
-	CreatedAt coltype.Time
-	ExpiresAt coltype.Time
-}
+type TokenInsertParams = model.TokenInsertParams
 
 // Keeps a new token; its text is never stored.
 func (q *Queries) TokenInsert(ctx context.Context, arg TokenInsertParams) error {
@@ -118,12 +96,7 @@ order by created_at desc, id desc
 limit cast($4 as bigint)
 `
 
-type TokenPageParams struct {
-	OwnerID  string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+type TokenPageParams = model.TokenPageParams
 
 // The tokens, newest first. Index tokens_by_created.
 func (q *Queries) TokenPage(ctx context.Context, arg TokenPageParams) ([]Token, error) {
@@ -169,11 +142,7 @@ where id = $2
     and revoked_at is null
 `
 
-type TokenRevokeParams struct {
-	RevokedAt coltype.Time
-	ID        string
-	OwnerID   string
-}
+type TokenRevokeParams = model.TokenRevokeParams
 
 // Ends a token; 0 rows if it is unknown or ended before.
 func (q *Queries) TokenRevoke(ctx context.Context, arg TokenRevokeParams) (int64, error) {
@@ -191,10 +160,7 @@ where id = $2
     and (last_used_at is null or last_used_at < $1)
 `
 
-type TokenSetLastUsedParams struct {
-	LastUsedAt coltype.Time
-	ID         string
-}
+type TokenSetLastUsedParams = model.TokenSetLastUsedParams
 
 // Notes when a token was last seen; never moves the note back.
 func (q *Queries) TokenSetLastUsed(ctx context.Context, arg TokenSetLastUsedParams) (int64, error) {

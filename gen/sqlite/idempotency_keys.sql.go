@@ -7,6 +7,8 @@ package sqlite
 
 import (
 	"context"
+
+	"github.com/stint-run/stint/gen/model"
 )
 
 const IdempotencyKeyGet = `-- name: IdempotencyKeyGet :one
@@ -18,18 +20,9 @@ where owner_id = ?1
     and key = ?4
 `
 
-type IdempotencyKeyGetParams struct {
-	OwnerID   string
-	Principal string
-	Route     string
-	Key       string
-}
+type IdempotencyKeyGetParams = model.IdempotencyKeyGetParams
 
-type IdempotencyKeyGetRow struct {
-	Fingerprint string
-	Status      int64
-	Body        string
-}
+type IdempotencyKeyGetRow = model.IdempotencyKeyGetRow
 
 // What was answered under a key.
 func (q *Queries) IdempotencyKeyGet(ctx context.Context, arg IdempotencyKeyGetParams) (IdempotencyKeyGetRow, error) {
@@ -50,13 +43,7 @@ values (?1, ?2, ?3, ?4, ?5, 0, '')
 on conflict (owner_id, principal, route, key) do nothing
 `
 
-type IdempotencyKeyInsertParams struct {
-	OwnerID     string
-	Principal   string
-	Route       string
-	Key         string
-	Fingerprint string
-}
+type IdempotencyKeyInsertParams = model.IdempotencyKeyInsertParams
 
 // Takes a key; 0 rows if it is taken. Waits for a transaction that is taking it.
 func (q *Queries) IdempotencyKeyInsert(ctx context.Context, arg IdempotencyKeyInsertParams) (int64, error) {
@@ -83,14 +70,7 @@ where owner_id = ?3
     and status = 0
 `
 
-type IdempotencyKeySetAnswerParams struct {
-	Status    int64
-	Body      string
-	OwnerID   string
-	Principal string
-	Route     string
-	Key       string
-}
+type IdempotencyKeySetAnswerParams = model.IdempotencyKeySetAnswerParams
 
 // Stores the answer in the transaction that took the key.
 func (q *Queries) IdempotencyKeySetAnswer(ctx context.Context, arg IdempotencyKeySetAnswerParams) (int64, error) {

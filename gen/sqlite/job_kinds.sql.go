@@ -8,7 +8,7 @@ package sqlite
 import (
 	"context"
 
-	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/gen/model"
 )
 
 const KindGet = `-- name: KindGet :one
@@ -18,10 +18,7 @@ where owner_id = ?1
     and name = ?2
 `
 
-type KindGetParams struct {
-	OwnerID string
-	Name    string
-}
+type KindGetParams = model.KindGetParams
 
 // One kind of an owner.
 func (q *Queries) KindGet(ctx context.Context, arg KindGetParams) (JobKind, error) {
@@ -49,15 +46,7 @@ values (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?7)
 on conflict (owner_id, name) do nothing
 `
 
-type KindInsertParams struct {
-	OwnerID            string
-	Name               string
-	LeaseSeconds       int64
-	MaxAttempts        int64
-	BackoffBaseSeconds int64
-	BackoffCapSeconds  int64
-	CreatedAt          coltype.Time
-}
+type KindInsertParams = model.KindInsertParams
 
 // Registers a kind; 0 rows if it is known.
 func (q *Queries) KindInsert(ctx context.Context, arg KindInsertParams) (int64, error) {
@@ -83,10 +72,7 @@ where k.owner_id = ?1
     and k.name in (select t.value from json_each(cast(?2 as text)) t)
 `
 
-type KindListByNamesParams struct {
-	OwnerID string
-	Names   string
-}
+type KindListByNamesParams = model.KindListByNamesParams
 
 // The kinds of a JSON list of names. Primary key.
 func (q *Queries) KindListByNames(ctx context.Context, arg KindListByNamesParams) ([]JobKind, error) {
@@ -133,11 +119,7 @@ order by name
 limit cast(?3 as bigint)
 `
 
-type KindPageParams struct {
-	OwnerID   string
-	AfterName string
-	Max       int64
-}
+type KindPageParams = model.KindPageParams
 
 // The kinds by name. Primary key.
 func (q *Queries) KindPage(ctx context.Context, arg KindPageParams) ([]JobKind, error) {
@@ -188,16 +170,7 @@ where owner_id = ?6
     and version = ?8
 `
 
-type KindSetParams struct {
-	LeaseSeconds       int64
-	MaxAttempts        int64
-	BackoffBaseSeconds int64
-	BackoffCapSeconds  int64
-	UpdatedAt          coltype.Time
-	OwnerID            string
-	Name               string
-	Version            int64
-}
+type KindSetParams = model.KindSetParams
 
 // Replaces the settings of a kind, if it is still at the version that was read.
 func (q *Queries) KindSet(ctx context.Context, arg KindSetParams) (int64, error) {
@@ -228,14 +201,7 @@ where owner_id = ?4
     and version = ?6
 `
 
-type KindSetPausedParams struct {
-	PausedAt  coltype.Time
-	PausedBy  *string
-	UpdatedAt coltype.Time
-	OwnerID   string
-	Name      string
-	Version   int64
-}
+type KindSetPausedParams = model.KindSetPausedParams
 
 // Pauses a kind, or lets it go on (both members absent), at the version read.
 func (q *Queries) KindSetPaused(ctx context.Context, arg KindSetPausedParams) (int64, error) {

@@ -7,6 +7,8 @@ package sqlite
 
 import (
 	"context"
+
+	"github.com/stint-run/stint/gen/model"
 )
 
 const MetaGet = `-- name: MetaGet :one
@@ -15,9 +17,7 @@ from meta
 where key = ?1
 `
 
-type MetaGetParams struct {
-	Key string
-}
+type MetaGetParams = model.MetaGetParams
 
 // One setting that the replicas of a database share.
 func (q *Queries) MetaGet(ctx context.Context, arg MetaGetParams) (string, error) {
@@ -33,10 +33,7 @@ values (?1, ?2)
 on conflict (key) do nothing
 `
 
-type MetaInsertParams struct {
-	Key   string
-	Value string
-}
+type MetaInsertParams = model.MetaInsertParams
 
 // Sets it unless it is set: the first replica to come wins.
 func (q *Queries) MetaInsert(ctx context.Context, arg MetaInsertParams) (int64, error) {

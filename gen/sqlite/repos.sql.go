@@ -8,7 +8,7 @@ package sqlite
 import (
 	"context"
 
-	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/gen/model"
 )
 
 const RepoGetByName = `-- name: RepoGetByName :one
@@ -21,13 +21,7 @@ where owner_id = ?1
     and lower(name) = lower(cast(?5 as text))
 `
 
-type RepoGetByNameParams struct {
-	OwnerID   string
-	Forge     string
-	Host      string
-	Namespace string
-	Name      string
-}
+type RepoGetByNameParams = model.RepoGetByNameParams
 
 // The repository of that name; case does not count in namespace and name.
 // Index repos_identity.
@@ -61,15 +55,7 @@ values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
 on conflict do nothing
 `
 
-type RepoInsertParams struct {
-	ID        string
-	OwnerID   string
-	Forge     string
-	Host      string
-	Namespace string
-	Name      string
-	CreatedAt coltype.Time
-}
+type RepoInsertParams = model.RepoInsertParams
 
 // Tracks a repository; 0 rows if it is tracked, however it is spelled.
 func (q *Queries) RepoInsert(ctx context.Context, arg RepoInsertParams) (int64, error) {

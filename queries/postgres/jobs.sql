@@ -1,7 +1,7 @@
 -- name: JobClaim :many
 -- Claims up to max due jobs. probes is a JSON list of {kind, priority,
--- lease_seconds} in the order to be served: each is one index seek, and locks
--- only what it returns. The outer WHERE repeats the state. Index jobs_claim.
+-- lease_seconds} in the order to be served: each is one index seek. Rows that
+-- another claim has locked are passed over. Index jobs_claim.
 update jobs
 set state = 'claimed',
     attempt = jobs.attempt + 1,
@@ -73,7 +73,7 @@ where j.owner_id = @owner_id
     and j.id = any(array(select json_array_elements_text(cast(cast(@ids as text) as json))));
 
 -- name: JobLock :one
--- One job of an owner, locked until the transaction ends.
+-- One job of an owner, held for this transaction until it ends.
 select
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
     attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
@@ -85,7 +85,8 @@ where id = @id
 for update;
 
 -- name: JobLockByKey :one
--- The live job of a key, locked until the transaction ends. Index jobs_live_key.
+-- The live job of a key, held for this transaction until it ends.
+-- Index jobs_live_key.
 select
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
     attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
@@ -98,9 +99,8 @@ where owner_id = @owner_id
 for update;
 
 -- name: JobLockOverdue :many
--- Claimed jobs of all owners whose lease ran out before cutoff, locked; those that
--- another transaction holds are passed over.
--- Index jobs_claimed.
+-- Claimed jobs of all owners whose lease ran out before cutoff, held for this
+-- transaction; those that another one holds are passed over. Index jobs_claimed.
 select
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
     attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,

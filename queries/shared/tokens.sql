@@ -1,3 +1,10 @@
+-- name: TokenGet :one
+-- One token of an owner.
+select id, owner_id, name, hash, scopes, created_at, expires_at, last_used_at, revoked_at
+from tokens
+where id = @id
+    and owner_id = @owner_id;
+
 -- name: TokenGetByHash :one
 -- The token of that SHA-256 (hex), with the name of its owner.
 select t.id, t.owner_id, t.name, t.hash, t.scopes, t.expires_at, t.revoked_at, o.name as owner_name
@@ -26,13 +33,6 @@ set revoked_at = @revoked_at
 where id = @id
     and owner_id = @owner_id
     and revoked_at is null;
-
--- name: TokenGet :one
--- One token of an owner.
-select id, owner_id, name, hash, scopes, created_at, expires_at, last_used_at, revoked_at
-from tokens
-where id = @id
-    and owner_id = @owner_id;
 
 -- name: TokenSetLastUsed :execrows
 -- Notes when a token was last seen; never moves the note back.

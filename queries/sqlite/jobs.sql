@@ -1,7 +1,7 @@
 -- name: JobClaim :many
 -- Claims up to max due jobs. probes is a JSON list of {kind, priority,
--- lease_seconds} in the order to be served: each is one index seek. The cross
--- join keeps that order. Index jobs_claim.
+-- lease_seconds} in the order to be served: each is one index seek. Rows that
+-- another claim has locked are passed over. Index jobs_claim.
 update jobs
 set state = 'claimed',
     attempt = jobs.attempt + 1,
@@ -66,7 +66,7 @@ where j.owner_id = @owner_id
     and j.id in (select t.value from json_each(cast(@ids as text)) t);
 
 -- name: JobLock :one
--- One job of an owner, held by the one writer until the transaction ends.
+-- One job of an owner, held for this transaction until it ends.
 select
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
     attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
@@ -77,7 +77,8 @@ where id = @id
     and owner_id = @owner_id;
 
 -- name: JobLockByKey :one
--- The live job of a key, held by the one writer until the transaction ends. Index jobs_live_key.
+-- The live job of a key, held for this transaction until it ends.
+-- Index jobs_live_key.
 select
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
     attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
@@ -89,8 +90,8 @@ where owner_id = @owner_id
     and state in ('pending', 'claimed');
 
 -- name: JobLockOverdue :many
--- Claimed jobs of all owners whose lease ran out before cutoff.
--- Index jobs_claimed.
+-- Claimed jobs of all owners whose lease ran out before cutoff, held for this
+-- transaction; those that another one holds are passed over. Index jobs_claimed.
 select
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
     attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,

@@ -1,0 +1,98 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/store"
+)
+
+// ByHandIn is an action of a person on one job. Actor is recorded.
+type ByHandIn struct {
+	OwnerID string
+	ID      string
+	Actor   string
+}
+
+// Cancel ends a pending job, and asks the holder of a claimed one to stop: it
+// hears so with its next heartbeat. What was asked again so far is dropped.
+// Cancelling twice changes nothing.
+func Cancel(ctx context.Context, q model.Querier, now coltype.Time, in ByHandIn) (model.Job, error) {
+	job, err := lock(ctx, q, in)
+	if err != nil {
+		return model.Job{}, err
+	}
+	switch {
+	case job.State == Cancelled, job.State == Claimed && !job.CancelRequestedAt.IsZero() && job.Again == nil:
+		return job, nil
+	case job.State == Pending:
+		job, err = q.JobCancel(ctx, model.JobCancelParams{ID: in.ID, OwnerID: in.OwnerID, Actor: &in.Actor, Now: now})
+	case job.State == Claimed:
+		job, err = q.JobRequestCancel(ctx, model.JobRequestCancelParams{ID: in.ID, OwnerID: in.OwnerID, Actor: &in.Actor, Now: now})
+	default:
+		return model.Job{}, fault.StateConflict(job.ID, job.State)
+	}
+	if err != nil {
+		return model.Job{}, fmt.Errorf("cancel %s: %w", in.ID, err)
+	}
+	return job, nil
+}
+
+// Retry puts a failed or cancelled job back to work from attempt 0, and lets a
+// job in backoff run at once. A key that is live meanwhile is key_in_use.
+func Retry(ctx context.Context, q model.Querier, now coltype.Time, in ByHandIn) (model.Job, error) {
+	job, err := lock(ctx, q, in)
+	if err != nil {
+		return model.Job{}, err
+	}
+	set := model.JobReviveParams{
+		ID: in.ID, OwnerID: in.OwnerID, ExpectedState: job.State, ExpectedAttempt: job.Attempt,
+		Actor: &in.Actor, Now: now,
+	}
+	switch {
+	case job.State == Failed || job.State == Cancelled:
+		if err := keyFree(ctx, q, job); err != nil {
+			return model.Job{}, err
+		}
+	case job.State == Pending && job.Attempt > 0 && job.RunAt.After(now):
+		set.Attempt, set.Error, set.Progress = job.Attempt, job.Error, job.Progress
+	default:
+		return model.Job{}, fault.StateConflict(job.ID, job.State)
+	}
+	// An enqueue that takes the key between the look and the update makes the
+	// update a unique violation; store.Tx then runs the operation again.
+	if job, err = q.JobRevive(ctx, set); err != nil {
+		return model.Job{}, fmt.Errorf("retry %s: %w", in.ID, err)
+	}
+	return job, nil
+}
+
+// keyFree is key_in_use if another job of the key is live.
+func keyFree(ctx context.Context, q model.Querier, job model.Job) error {
+	if job.Key == nil {
+		return nil
+	}
+	live, err := q.JobLockByKey(ctx, model.JobLockByKeyParams{OwnerID: job.OwnerID, Key: job.Key})
+	if store.NotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look up the live job: %w", err)
+	}
+	return fault.KeyInUse(live.ID, live.State)
+}
+
+// lock locks a job for an action by hand.
+func lock(ctx context.Context, q model.Querier, in ByHandIn) (model.Job, error) {
+	job, err := q.JobLock(ctx, model.JobLockParams{ID: in.ID, OwnerID: in.OwnerID})
+	if store.NotFound(err) {
+		return model.Job{}, fault.NotFound()
+	}
+	if err != nil {
+		return model.Job{}, fmt.Errorf("lock %s: %w", in.ID, err)
+	}
+	return job, nil
+}

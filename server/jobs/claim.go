@@ -1,0 +1,119 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/runs"
+)
+
+// ClaimIn asks for up to Limit due jobs of the kinds named.
+type ClaimIn struct {
+	OwnerID      string
+	Worker       string
+	Kinds        []string
+	Limit        int64
+	LeaseSeconds *int64 // nil: each kind's own
+	Turn         uint64 // counts claims: the kind asked first rotates with it
+}
+
+// ClaimedJob is a job that the caller now holds, and the run of this attempt.
+type ClaimedJob struct {
+	Job   model.Job
+	RunID string
+}
+
+// Claim takes due jobs, the most urgent priority first; within one the kinds
+// in rotated order, within a kind by run_at and id. Rows that another claim has
+// locked are passed over, so an empty answer is true. Paused kinds are left
+// out, unknown ones have no jobs.
+func Claim(ctx context.Context, q model.Querier, now coltype.Time, in ClaimIn) ([]ClaimedJob, error) {
+	probes, err := probes(ctx, q, in)
+	if err != nil || len(probes) == 0 {
+		return nil, err
+	}
+	text, err := json.Marshal(probes)
+	if err != nil {
+		return nil, err
+	}
+	taken, err := q.JobClaim(ctx, model.JobClaimParams{
+		OwnerID: in.OwnerID, Worker: in.Worker, Now: now, Max: in.Limit,
+		Probes: string(text), Nonce: rand.Text(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim: %w", err)
+	}
+	if len(taken) == 0 {
+		return nil, nil
+	}
+	inOrder(taken, probes)
+	return opened(ctx, q, now, in, taken)
+}
+
+// probe is one element of JobClaim's @probes: one seek into the index jobs_claim.
+type probe struct {
+	Kind         string `json:"kind"`
+	Priority     int64  `json:"priority"`
+	LeaseSeconds int64  `json:"lease_seconds"`
+}
+
+// probes are the seeks of a claim, in the order to be served.
+func probes(ctx context.Context, q model.Reader, in ClaimIn) ([]probe, error) {
+	kinds, err := kindsByName(ctx, q, in.OwnerID, in.Kinds)
+	if err != nil {
+		return nil, err
+	}
+	var out []probe
+	for priority := int64(1); priority <= LowestPriority; priority++ {
+		for i := range in.Kinds {
+			kind, known := kinds[in.Kinds[(uint64(i)+in.Turn)%uint64(len(in.Kinds))]]
+			if !known || !kind.PausedAt.IsZero() {
+				continue
+			}
+			lease := kind.LeaseSeconds
+			if in.LeaseSeconds != nil {
+				lease = *in.LeaseSeconds
+			}
+			out = append(out, probe{Kind: kind.Name, Priority: priority, LeaseSeconds: lease})
+		}
+	}
+	return out, nil
+}
+
+// inOrder sorts claimed jobs as they were served; RETURNING has no order.
+func inOrder(taken []model.Job, probes []probe) {
+	rank := map[string]int{}
+	for i, p := range probes {
+		rank[fmt.Sprint(p.Priority, p.Kind)] = i
+	}
+	slices.SortFunc(taken, func(a, b model.Job) int {
+		return cmp.Or(
+			cmp.Compare(rank[fmt.Sprint(a.Priority, a.Kind)], rank[fmt.Sprint(b.Priority, b.Kind)]),
+			a.RunAt.Compare(b.RunAt.Time),
+			cmp.Compare(a.ID, b.ID),
+		)
+	})
+}
+
+// opened opens the run of each claimed job.
+func opened(ctx context.Context, q model.Querier, now coltype.Time, in ClaimIn, taken []model.Job) ([]ClaimedJob, error) {
+	attempts := make([]runs.Attempt, len(taken))
+	for i, job := range taken {
+		attempts[i] = runs.Attempt{JobID: job.ID, Attempt: job.Attempt, LeaseToken: deref(job.LeaseToken)}
+	}
+	ids, err := runs.Open(ctx, q, now, in.OwnerID, in.Worker, attempts)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ClaimedJob, len(taken))
+	for i, job := range taken {
+		out[i] = ClaimedJob{Job: job, RunID: ids[i]}
+	}
+	return out, nil
+}

@@ -1,0 +1,64 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/store"
+)
+
+// What a heartbeat tells the worker to do.
+const (
+	DirectiveContinue = "continue"
+	DirectiveCancel   = "cancel" // stop the work and report; the job ends cancelled unless it completes
+	DirectiveDrain    = "drain"  // this replica is stopping: finish, and claim elsewhere
+)
+
+// HeartbeatIn extends a lease.
+type HeartbeatIn struct {
+	OwnerID      string
+	ID           string
+	LeaseToken   string
+	LeaseSeconds *int64       // nil: the kind's
+	Progress     coltype.JSON // nil: the last stays
+}
+
+// Beat is the lease after a heartbeat.
+type Beat struct {
+	LeaseExpiresAt coltype.Time
+	Directive      string
+}
+
+// Heartbeat extends the lease from now. A lease that ran out but was not yet
+// taken back is renewed by its own token; any other token gets lease_lost and
+// changes nothing.
+func Heartbeat(ctx context.Context, q model.Querier, now coltype.Time, in HeartbeatIn) (Beat, error) {
+	row, err := q.JobRenew(ctx, model.JobRenewParams{
+		ID: in.ID, OwnerID: in.OwnerID, LeaseToken: &in.LeaseToken,
+		Now: now, LeaseSeconds: in.LeaseSeconds, Progress: in.Progress,
+	})
+	if store.NotFound(err) {
+		return Beat{}, lost(ctx, q, in.OwnerID, in.ID)
+	}
+	if err != nil {
+		return Beat{}, fmt.Errorf("heartbeat of %s: %w", in.ID, err)
+	}
+	beat := Beat{LeaseExpiresAt: row.LeaseExpiresAt, Directive: DirectiveContinue}
+	if !row.CancelRequestedAt.IsZero() {
+		beat.Directive = DirectiveCancel
+	}
+	return beat, nil
+}
+
+// lost is the fault of a token that holds no lease: lease_lost with the job's
+// present state, or not_found.
+func lost(ctx context.Context, q model.Reader, ownerID, jobID string) error {
+	job, err := Get(ctx, q, ownerID, jobID)
+	if err != nil {
+		return err
+	}
+	return fault.LeaseLost(job.ID, job.State)
+}

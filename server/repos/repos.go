@@ -1,0 +1,91 @@
+// Package repos keeps the tracked repositories of forges: one row per
+// repository however its name is spelled.
+package repos
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/id"
+)
+
+// Forges are the forges a repository may live on (constraint repos_forge_check).
+var Forges = []string{"github", "gitea", "forgejo", "gitlab"}
+
+// defaultHosts are the hosts of the forges that have one; gitea and forgejo
+// are always run by somebody.
+var defaultHosts = map[string]string{"github": "github.com", "gitlab": "gitlab.com"}
+
+// Ref names a repository: forge, host, namespace (the forge's owner or group;
+// on GitLab possibly a path of groups) and name.
+type Ref struct {
+	Forge     string
+	Host      string
+	Namespace string
+	Name      string
+}
+
+// names are forge-legal: ASCII letters, digits, dot, dash and underscore, not
+// "." or ".."; a namespace may be a path of them.
+var (
+	part  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
+	hosts = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$`)
+)
+
+// MaxName bounds namespace and name, in bytes.
+const MaxName = 100
+
+// Normal is the Ref with its host in lower case and filled in by default, and
+// the faults it has: each the member's name and what is wrong with it.
+func (r Ref) Normal() (Ref, map[string]string) {
+	faults := map[string]string{}
+	if r.Host == "" {
+		r.Host = defaultHosts[r.Forge]
+	}
+	r.Host = strings.ToLower(r.Host)
+	switch {
+	case r.Host == "":
+		faults["host"] = "is required for " + r.Forge
+	case len(r.Host) > 255 || !hosts.MatchString(r.Host):
+		faults["host"] = "is not a host name, optionally with a port"
+	}
+	for _, p := range strings.Split(r.Namespace, "/") {
+		if !part.MatchString(p) || len(r.Namespace) > MaxName {
+			faults["namespace"] = "takes 1 to 100 letters, digits, '.', '_' and '-' (groups separated by '/')"
+		}
+	}
+	if !part.MatchString(r.Name) || len(r.Name) > MaxName {
+		faults["name"] = "takes 1 to 100 letters, digits, '.', '_' and '-'"
+	}
+	return r, faults
+}
+
+// IssueKey is the key of an issue's job: one spelling for every spelling of
+// the repository.
+func (r Ref) IssueKey(number int64) string {
+	return fmt.Sprintf("issue:%s:%s/%s/%s#%d",
+		r.Forge, r.Host, strings.ToLower(r.Namespace), strings.ToLower(r.Name), number)
+}
+
+// Track returns the repository of a normal Ref, and tracks it first if it is
+// unknown.
+func Track(ctx context.Context, q model.Querier, now coltype.Time, ownerID string, r Ref) (model.Repo, error) {
+	_, err := q.RepoInsert(ctx, model.RepoInsertParams{
+		ID: id.New("repo"), OwnerID: ownerID,
+		Forge: r.Forge, Host: r.Host, Namespace: r.Namespace, Name: r.Name, CreatedAt: now,
+	})
+	if err != nil {
+		return model.Repo{}, fmt.Errorf("track %s/%s: %w", r.Namespace, r.Name, err)
+	}
+	repo, err := q.RepoGetByName(ctx, model.RepoGetByNameParams{
+		OwnerID: ownerID, Forge: r.Forge, Host: r.Host, Namespace: r.Namespace, Name: r.Name,
+	})
+	if err != nil {
+		return model.Repo{}, fmt.Errorf("look up %s/%s: %w", r.Namespace, r.Name, err)
+	}
+	return repo, nil
+}

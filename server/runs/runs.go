@@ -1,0 +1,87 @@
+// Package runs keeps one ledger for every attempt of anything. A run is opened
+// when an attempt starts and ended once: the first end wins, and a late write
+// changes nothing.
+//
+// A run of a job is opened by the claim and ended by whatever ends the claim,
+// in the same transaction, so a job has at most one running run (the unique
+// index runs_running_job holds that).
+//
+// What a person sees is not the recorded status alone: a running run is in
+// progress only while a lease stands behind it. Shown is the one place where
+// that is decided.
+package runs
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+)
+
+// Grace is how long past its end a lease still counts: the reaper waits as
+// long before it puts a job back.
+const Grace = 5 * time.Second
+
+// The recorded statuses (constraint runs_status_check) and the one that is
+// only shown.
+const (
+	Running           = "running"
+	Succeeded         = "succeeded"
+	SucceededWithGaps = "succeeded_with_gaps"
+	Failed            = "failed"
+	Cancelled         = "cancelled"
+	Abandoned         = "abandoned"
+	Skipped           = "skipped"
+
+	InProgress = "in_progress"
+)
+
+// Statuses are the recorded ones.
+var Statuses = []string{Running, Succeeded, SucceededWithGaps, Failed, Cancelled, Abandoned, Skipped}
+
+// Kinds are the kinds of a run (constraint runs_kind_check).
+var Kinds = []string{KindJob, "scheduled", "manual", "browser", "webhook"}
+
+// Origins say how a run came into the ledger (constraint runs_origin_check).
+var Origins = []string{"live", "backfill", "import"}
+
+// KindJob is the kind of a run that is one attempt of a job.
+const KindJob = "job"
+
+// Why a run ended otherwise than by its own success or failure.
+const (
+	ReasonSnoozed      = "snoozed"
+	ReasonReleased     = "released"
+	ReasonLeaseExpired = "lease_expired"
+)
+
+// Run is a run as it is read, with the lease of the job it works on.
+type Run = model.RunGetRow
+
+// Shown is the status that people see: running with a live lease is
+// in_progress; running without one has failed, until the reaper records it as
+// abandoned.
+func Shown(r Run, now coltype.Time) string {
+	if r.Status != Running {
+		return r.Status
+	}
+	if live(r, now) {
+		return InProgress
+	}
+	return Failed
+}
+
+// live reports whether the job of a running run is still claimed by it: a
+// claimed job's one running run is the one of its present lease.
+func live(r Run, now coltype.Time) bool {
+	return r.JobState != nil && *r.JobState == "claimed" &&
+		!r.JobLeaseExpiresAt.Add(Grace).Before(now)
+}
+
+// TokenHash is what the ledger keeps of a lease token: its SHA-256 in hex.
+func TokenHash(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
