@@ -1,0 +1,157 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/puddle/v2"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/stint-run/stint/server/fault"
+)
+
+// retryAfter is what a client is told to wait when the database is away: long
+// enough for a restart to be under way, short enough for work to go on.
+const retryAfter = 2 * time.Second
+
+// SQLSTATEs that this package acts on.
+const (
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	lockNotAvailable     = "55P03"
+	uniqueViolation      = "23505"
+	queryCanceled        = "57014"
+	readOnlyTransaction  = "25006"
+	idleInTransaction    = "25P03"
+)
+
+// NotFound reports whether a :one statement found no row.
+func NotFound(err error) bool { return errors.Is(err, sql.ErrNoRows) }
+
+// LockTimeout reports whether a statement gave up waiting for a row, a table
+// or, on SQLite, the writer.
+func LockTimeout(err error) bool {
+	return sqlState(err) == lockNotAvailable || busy(err)
+}
+
+// UniqueViolation reports whether a row of the same unique key exists.
+func UniqueViolation(err error) bool {
+	if sqlState(err) == uniqueViolation {
+		return true
+	}
+	switch code, _ := sqliteCode(err); code {
+	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+		return true
+	}
+	return false
+}
+
+// Explain turns an error that means "the database cannot be had now" into a
+// 503 without the driver's text; the fault wraps err, for the log. Faults and
+// all other errors pass unchanged.
+func Explain(err error) error {
+	var f *fault.Fault
+	if err == nil || errors.As(err, &f) || !away(err) {
+		return err
+	}
+	return fault.Unavailable("The database cannot be reached or is overloaded.").
+		After(retryAfter).Because(err)
+}
+
+// away reports whether err comes from the state of the database, not from the
+// statement.
+func away(err error) bool {
+	if LockTimeout(err) || conflict(err) || lost(err) {
+		return true
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	switch state := sqlState(err); state {
+	case readOnlyTransaction, queryCanceled, idleInTransaction:
+		return true
+	default:
+		if strings.HasPrefix(state, "53") || strings.HasPrefix(state, "58") {
+			return true // out of connections, memory or disk; system error
+		}
+	}
+	code, ok := sqliteCode(err)
+	if !ok {
+		return false
+	}
+	switch code & 0xff {
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
+		sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_INTERRUPT:
+		return true
+	}
+	return false
+}
+
+// conflict reports whether a rerun of the whole transaction may well succeed.
+func conflict(err error) bool {
+	switch sqlState(err) {
+	case serializationFailure, deadlockDetected:
+		return true
+	}
+	return busy(err)
+}
+
+// lost reports whether the connection is gone or could not be made.
+func lost(err error) bool {
+	if state := sqlState(err); state != "" {
+		// 57014 is a statement that was cancelled: its connection is well.
+		return strings.HasPrefix(state, "08") ||
+			(strings.HasPrefix(state, "57P") && state != queryCanceled) || refused(err)
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	switch {
+	case errors.As(err, &connect), errors.As(err, &network), pgconn.SafeToRetry(err):
+		return true
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
+		return true
+	}
+	return errors.Is(err, puddle.ErrClosedPool) ||
+		errors.Is(err, sql.ErrConnDone) || errors.Is(err, driver.ErrBadConn)
+}
+
+// refused reports whether the server answered, but let nobody in.
+func refused(err error) bool {
+	var connect *pgconn.ConnectError
+	return errors.As(err, &connect)
+}
+
+func sqlState(err error) string {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code
+	}
+	return ""
+}
+
+func busy(err error) bool {
+	code, ok := sqliteCode(err)
+	return ok && (code&0xff == sqlite3.SQLITE_BUSY || code&0xff == sqlite3.SQLITE_LOCKED)
+}
+
+func sqliteCode(err error) (int, bool) {
+	var lite *sqlite.Error
+	if errors.As(err, &lite) {
+		return lite.Code(), true
+	}
+	return 0, false
+}
+
+// diskFailed reports whether SQLite could not be sure of what reached the disk.
+func diskFailed(err error) bool {
+	code, ok := sqliteCode(err)
+	return ok && code&0xff == sqlite3.SQLITE_IOERR
+}

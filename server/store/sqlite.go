@@ -1,0 +1,307 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/stint-run/stint/gen/model"
+	gen "github.com/stint-run/stint/gen/sqlite"
+)
+
+const (
+	// writerWait bounds how long a transaction queues for the one writer.
+	writerWait = 5 * time.Second
+	// readWait bounds a read: the wait for a reader and the way to its first row.
+	readWait = 15 * time.Second
+	// walTarget is the size to which the log is cut back once it was written
+	// to the database; 4 MiB is what an automatic checkpoint lets it reach.
+	walTarget = 4 << 20
+)
+
+// lite is the SQLite engine: one connection that writes, several that read.
+// In WAL mode readers and the writer do not wait for each other.
+type lite struct {
+	path           string
+	writer, reader *sql.DB
+}
+
+func openSQLite(ctx context.Context, c Config) (*lite, error) {
+	path, err := SQLitePath(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	if err := createFile(path); err != nil {
+		return nil, err
+	}
+	l := &lite{path: path}
+	if l.writer, err = openPool(writerDSN(path, c.Durability), 1); err != nil {
+		return nil, err
+	}
+	if l.reader, err = openPool(readerDSN(path), c.Readers); err != nil {
+		l.close()
+		return nil, err
+	}
+	if err := l.writer.PingContext(ctx); err != nil {
+		l.close()
+		return nil, fmt.Errorf("open the database %s: %w", path, err)
+	}
+	return l, nil
+}
+
+// createFile makes the database file, for its owner's eyes only (SQLite gives
+// the log the same mode), and explains the mistakes that a path can hold.
+func createFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err == nil {
+		return f.Close()
+	}
+	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+		return fmt.Errorf("open the database %s: it is a directory", path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("open the database %s: the directory %s does not exist", path, filepath.Dir(path))
+	}
+	return fmt.Errorf("open the database: %w", err)
+}
+
+func openPool(dsn string, size int) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	return db, nil
+}
+
+// writerDSN carries every setting of the writing connection: a PRAGMA that is
+// run once would reach one connection only, and be lost when it is replaced.
+func writerDSN(path string, durability Durability) string {
+	synchronous := "full"
+	if durability == Normal {
+		synchronous = "normal"
+	}
+	return fileURI(path, url.Values{
+		"_txlock": {"immediate"},
+		"_dqs":    {"0"},
+		"_pragma": {
+			"busy_timeout(5000)",
+			"journal_mode(wal)",
+			"synchronous(" + synchronous + ")",
+			"foreign_keys(1)",
+			"wal_autocheckpoint(1000)",
+			fmt.Sprintf("journal_size_limit(%d)", walTarget),
+		},
+	})
+}
+
+func readerDSN(path string) string {
+	return fileURI(path, url.Values{
+		"mode": {"rw"}, // never creates the file
+		"_dqs": {"0"},
+		"_pragma": {
+			"busy_timeout(5000)",
+			"foreign_keys(1)",
+			"query_only(1)",
+		},
+	})
+}
+
+// fileURI escapes what SQLite would read as part of the URI: %, ? and #.
+func fileURI(path string, settings url.Values) string {
+	file := url.URL{Scheme: "file", Path: path, RawQuery: settings.Encode()}
+	return file.String()
+}
+
+func (l *lite) engine() *engine {
+	return &engine{
+		name: SQLite, reads: gen.New(liteReads{l.reader}), begin: l.begin,
+		ping: l.ping, maintain: l.maintain, pool: l.pool, close: l.close,
+	}
+}
+
+func (l *lite) close() {
+	for _, db := range []*sql.DB{l.reader, l.writer} {
+		if db != nil {
+			_ = db.Close()
+		}
+	}
+}
+
+// ping reads from the file, not just from the connection.
+func (l *lite) ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, writerWait)
+	defer cancel()
+	var tables int
+	return l.reader.QueryRowContext(ctx, "select count(*) from sqlite_schema").Scan(&tables)
+}
+
+func (l *lite) begin(ctx context.Context) (txn, error) {
+	wait, cancel := context.WithTimeout(ctx, writerWait)
+	defer cancel()
+	conn, err := l.writer.Conn(wait)
+	if err != nil {
+		return nil, fmt.Errorf("wait for the writer: %w", err)
+	}
+	// Another process may be writing; the wait for it is part of the same bound.
+	// The context given to BeginTx would also end a COMMIT that has begun, so
+	// it is not the caller's.
+	deadline, _ := wait.Deadline()
+	life, begun := startWithin(context.WithoutCancel(ctx), time.Until(deadline))
+	defer begun()
+	tx, err := conn.BeginTx(life, nil)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("begin: %w", err), conn.Close())
+	}
+	return &liteTx{conn: conn, tx: tx}, nil
+}
+
+// maintain cuts the log back. Readers that are always there keep automatic
+// checkpoints from starting the log anew, so it would grow without end. The
+// writer is held for the time of the copying, never to wait for a reader.
+func (l *lite) maintain(ctx context.Context) error {
+	if l.walBytes() < walTarget {
+		return nil
+	}
+	wait, cancel := context.WithTimeout(ctx, writerWait)
+	defer cancel()
+	conn, err := l.writer.Conn(wait)
+	if err != nil {
+		return fmt.Errorf("wait for the writer: %w", err)
+	}
+	defer conn.Close()
+	for _, pragma := range []string{"busy_timeout(100)", "wal_checkpoint(truncate)", "busy_timeout(5000)"} {
+		if _, err := conn.ExecContext(ctx, "pragma "+pragma); err != nil && !busy(err) {
+			return fmt.Errorf("checkpoint: %w", err)
+		}
+	}
+	return nil
+}
+
+// walBytes is the size of the write-ahead log.
+func (l *lite) walBytes() int64 {
+	info, err := os.Stat(l.path + "-wal")
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+func (l *lite) pool() Pool {
+	w, r := l.writer.Stats(), l.reader.Stats()
+	return Pool{
+		Max:      w.MaxOpenConnections + r.MaxOpenConnections,
+		Open:     w.OpenConnections + r.OpenConnections,
+		InUse:    w.InUse + r.InUse,
+		Waited:   w.WaitCount + r.WaitCount,
+		LogBytes: l.walBytes(),
+	}
+}
+
+// liteTx is one open write transaction and the connection it holds.
+type liteTx struct {
+	conn *sql.Conn
+	tx   *sql.Tx
+}
+
+func (t *liteTx) querier() model.Querier { return gen.New(liteWrites{t.tx}) }
+
+func (t *liteTx) exec(ctx context.Context, statement string) error {
+	_, err := t.tx.ExecContext(ctx, statement)
+	return err
+}
+
+func (t *liteTx) commit(context.Context) error {
+	defer t.conn.Close()
+	return t.tx.Commit()
+}
+
+func (t *liteTx) rollback(context.Context) {
+	_ = t.tx.Rollback() // a transaction SQLite ended itself is no news
+	_ = t.conn.Close()
+}
+
+// liteWrites counts the statements of a transaction.
+type liteWrites struct{ tx *sql.Tx }
+
+func (d liteWrites) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	defer count(ctx)()
+	return d.tx.ExecContext(ctx, query, args...)
+}
+
+func (d liteWrites) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
+	return d.tx.PrepareContext(ctx, query)
+}
+
+func (d liteWrites) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	defer count(ctx)()
+	return d.tx.QueryContext(ctx, query, args...)
+}
+
+func (d liteWrites) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	defer count(ctx)()
+	return d.tx.QueryRowContext(ctx, query, args...)
+}
+
+// liteReads counts and bounds the statements of the reading pool.
+type liteReads struct{ db *sql.DB }
+
+func (d liteReads) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	defer count(ctx)()
+	return d.db.ExecContext(ctx, query, args...)
+}
+
+func (d liteReads) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
+	return d.db.PrepareContext(ctx, query)
+}
+
+func (d liteReads) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	defer count(ctx)()
+	ctx, started := startWithin(ctx, readWait)
+	defer started()
+	return d.db.QueryContext(ctx, query, args...)
+}
+
+func (d liteReads) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	defer count(ctx)()
+	ctx, started := startWithin(ctx, readWait)
+	defer started()
+	return d.db.QueryRowContext(ctx, query, args...)
+}
+
+// startWithin is ctx, ended with a deadline's error unless started is called
+// within d. The rows of a query live on its context, so a plain timeout would
+// cut long reading short.
+func startWithin(ctx context.Context, d time.Duration) (_ context.Context, started func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	s := &starting{Context: ctx}
+	timer := time.AfterFunc(d, func() {
+		s.late.Store(true)
+		cancel()
+	})
+	return s, func() { timer.Stop() }
+}
+
+// starting is the context of a query that has yet to start.
+type starting struct {
+	context.Context
+	late atomic.Bool
+}
+
+func (s *starting) Err() error {
+	err := s.Context.Err()
+	if err != nil && s.late.Load() {
+		return context.DeadlineExceeded
+	}
+	return err
+}

@@ -1,0 +1,179 @@
+// Package store is the only way to the database: pools, transactions, the
+// clock, and the meaning of driver errors, the same on both engines.
+//
+// A Store reads; whatever writes goes through Tx and is handed a Querier. So a
+// write outside a transaction does not compile, and an operation that was
+// handed a Querier cannot ask the pool for a second connection while it holds
+// the first: that is how pools deadlock.
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+)
+
+// Durability is what SQLite guarantees of a committed transaction.
+type Durability string
+
+// Full, the default, survives a power failure; Normal may lose the last
+// transactions in one, never the database's integrity.
+const (
+	Full   Durability = "full"
+	Normal Durability = "normal"
+)
+
+// Config says which database to open, and how.
+type Config struct {
+	// URL is sqlite:PATH or postgres://…
+	URL string
+	// MaxConns is the size of the PostgreSQL pool; 0 is the URL's
+	// pool_max_conns, else 16.
+	MaxConns int
+	// ExecMode is how statements travel to PostgreSQL; "" is cache_statement.
+	ExecMode ExecMode
+	// Durability applies to SQLite; "" is full.
+	Durability Durability
+	// Readers is the number of SQLite's reading connections; 0 is 4.
+	Readers int
+}
+
+const defaultMaxConns, defaultReaders = 16, 4
+
+func (c Config) maxConns() int {
+	if c.MaxConns > 0 {
+		return c.MaxConns
+	}
+	return defaultMaxConns
+}
+
+// Store is an open database. Its Reader reads outside a transaction, each
+// statement on a connection of its own.
+type Store struct {
+	model.Reader
+	engine     *engine
+	background *engine
+	clock      *Clock
+}
+
+// engine is what the two databases do differently.
+type engine struct {
+	name           string
+	reads          model.Reader
+	begin          func(ctx context.Context) (txn, error)
+	ping, maintain func(ctx context.Context) error
+	pool           func() Pool
+	close          func()
+}
+
+// Pool is the state of a Store's connections.
+type Pool struct {
+	Max, Open, InUse int
+	// Waited counts how often somebody had to wait for one.
+	Waited int64
+	// LogBytes is the size of SQLite's write-ahead log.
+	LogBytes int64
+}
+
+// Open opens the pools of a database; it creates and migrates nothing but the
+// empty file of SQLite. A PostgreSQL server that is away is no error: calls
+// fail with 503 until it is there.
+func Open(ctx context.Context, c Config) (*Store, error) {
+	kind, err := EngineOf(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	if kind == SQLite {
+		return openLite(ctx, c)
+	}
+	p, err := openPostgres(c)
+	if err != nil {
+		return nil, err
+	}
+	clock, err := newClock(p.now)
+	if err != nil {
+		p.pool.Close()
+		return nil, err
+	}
+	return newStore(p.engine(), p.background().engine(), clock), nil
+}
+
+func openLite(ctx context.Context, c Config) (*Store, error) {
+	switch c.Durability {
+	case Full, Normal, "":
+	default:
+		return nil, fmt.Errorf("durability %q is neither full nor normal", string(c.Durability))
+	}
+	if c.Readers <= 0 {
+		c.Readers = defaultReaders
+	}
+	clock, err := newClock(nil)
+	if err != nil {
+		return nil, err
+	}
+	l, err := openSQLite(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return newStore(l.engine(), l.engine(), clock), nil
+}
+
+func newStore(e, background *engine, clock *Clock) *Store {
+	return &Store{Reader: e.reads, engine: e, background: background, clock: clock}
+}
+
+// Background is the same store for background passes: on PostgreSQL they take
+// at most half of the connections together. Close the store itself, not this.
+func (s *Store) Background() *Store {
+	return newStore(s.background, s.background, s.clock)
+}
+
+// Close ends all connections.
+func (s *Store) Close() { s.engine.close() }
+
+// Engine is "postgres" or "sqlite".
+func (s *Store) Engine() string { return s.engine.name }
+
+// Ping reports, within 5 s, why the database cannot be read and written.
+func (s *Store) Ping(ctx context.Context) error { return Explain(s.engine.ping(ctx)) }
+
+// Maintain keeps SQLite's write-ahead log small; the loop runner calls it
+// every MaintainEvery. On PostgreSQL it does nothing.
+func (s *Store) Maintain(ctx context.Context) error { return Explain(s.engine.maintain(ctx)) }
+
+// MaintainEvery is how often the loop runner should call Maintain.
+const MaintainEvery = 20 * time.Second
+
+// Pool is the state of the connections.
+func (s *Store) Pool() Pool { return s.engine.pool() }
+
+// Time is the database's time now; see Clock. It fails with 503 while no time
+// can be vouched for: nothing was measured yet, or the process slept, and the
+// database is away.
+func (s *Store) Time(ctx context.Context) (coltype.Time, error) {
+	now, err := s.clock.Time(ctx)
+	return now, Explain(err)
+}
+
+// Now is Time for callers without a context; the zero Time, which no column
+// that must hold a time accepts, where Time would fail.
+func (s *Store) Now() coltype.Time {
+	ctx, cancel := context.WithTimeout(context.Background(), acquireWait)
+	defer cancel()
+	now, err := s.clock.Time(ctx)
+	if err != nil {
+		return coltype.Time{}
+	}
+	return now
+}
+
+// Remeasure asks the database for its time now. The loop runner calls it every
+// RemeasureEvery; claim, heartbeat and lease_take read Now again after commit.
+func (s *Store) Remeasure(ctx context.Context) error { return Explain(s.clock.Remeasure(ctx)) }
+
+// SetClock makes fn the clock; for tests that come in over HTTP. Operations
+// take now as an argument and need none of it.
+func (s *Store) SetClock(fn func() coltype.Time) { s.clock.fix(fn) }
