@@ -1,0 +1,103 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// The codes of [Error].
+const (
+	CodeUnsupported = "unsupported_schema"     // the database has a version this build does not know
+	CodeEdited      = "migration_edited"       // an applied file is not what it was
+	CodeDuplicate   = "migration_duplicate"    // two files have one number
+	CodeOutOfOrder  = "migration_out_of_order" // a pending file is older than an applied one
+	CodeInvalidFile = "migration_invalid"      // a file breaks the rules of migration files
+	CodePending     = "migration_pending"      // Verify, and mode verify: something is not applied
+	CodeBadIndex    = "invalid_index"          // PostgreSQL has an index whose building failed
+	CodeBusy        = "migration_busy"         // a table stayed in use by others
+	CodeLockLost    = "migration_lock_lost"    // the connection that held the lock went away
+	CodeBadURL      = "database_url"           // the URL cannot be understood
+)
+
+// Error is a refusal: nothing was changed by the step that is refused, and
+// the same call fails again until somebody acts on Detail.
+type Error struct {
+	Code   string   // one of the codes above
+	Names  []string // the versions, files or indexes it speaks of
+	Detail string   // one line, with the way out
+}
+
+func (e *Error) Error() string { return e.Detail }
+
+func refuse(code string, names []string, format string, args ...any) *Error {
+	return &Error{Code: code, Names: names, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Code returns the code of the [Error] in err's chain, or "".
+func Code(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// SQLSTATEs this package acts on.
+const (
+	stateNoDatabase       = "3D000"
+	stateNoTable          = "42P01"
+	stateDuplicateDB      = "42P04"
+	stateUnique           = "23505"
+	stateNoRights         = "42501"
+	stateReadOnly         = "25006"
+	stateLockNotAvailable = "55P03"
+	stateDeadlock         = "40P01"
+)
+
+func sqlState(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// sqliteCode is SQLite's primary result code, 0 for any other error.
+func sqliteCode(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// busy reports that others hold what the statement needs: worth another try.
+func busy(err error) bool {
+	switch sqlState(err) {
+	case stateLockNotAvailable, stateDeadlock:
+		return true
+	}
+	code := sqliteCode(err)
+	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
+}
+
+// noTable reports that schema_migrations does not exist.
+func noTable(err error) bool {
+	return sqlState(err) == stateNoTable ||
+		sqliteCode(err) == sqlite3.SQLITE_ERROR && strings.Contains(err.Error(), "no such table")
+}
+
+// noRights reports that the role or the file does not let us write.
+func noRights(err error) bool {
+	switch sqlState(err) {
+	case stateNoRights, stateReadOnly:
+		return true
+	}
+	switch sqliteCode(err) {
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return true
+	}
+	return false
+}

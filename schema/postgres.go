@@ -1,0 +1,200 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// lockKey is the advisory lock of migrations. It is taken per database, and
+// every release must take the same one.
+const lockKey = 0x7374696e74 // "stint"
+
+type postgresEngine struct {
+	config *pgx.ConnConfig
+	wait   time.Duration
+	log    *slog.Logger
+}
+
+func newPostgres(at location, o Options) (*postgresEngine, error) {
+	config, err := pgx.ParseConfig(at.postgres)
+	if err != nil {
+		// The outer error quotes the URL; the inner one names the fault.
+		if inner := errors.Unwrap(err); inner != nil {
+			return nil, fmt.Errorf("database URL: %w", inner)
+		}
+		return nil, badURL("a parameter is not understood")
+	}
+	// The simple protocol: files hold several statements, and poolers forget
+	// prepared ones.
+	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 10 * time.Second
+	}
+	// A statement whose context ends is canceled on the server too: a lost
+	// lock must not leave it running there.
+	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 3 * time.Second}
+	}
+	return &postgresEngine{config: config, wait: o.LockTimeout, log: o.Log}, nil
+}
+
+// open sets the limits with "set local" at the start of each transaction: a
+// pooler refuses them as connection parameters, and would leak a plain "set".
+func (e *postgresEngine) open(ctx context.Context, _ bool) (*sql.DB, error) {
+	db := sql.OpenDB(boundConnector{
+		Connector: stdlib.GetConnector(*e.config),
+		ctx:       ctx,
+		begin:     fmt.Sprintf("set local lock_timeout = %d; set local statement_timeout = 0", e.wait.Milliseconds()),
+	})
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+// lock holds an advisory lock in an open transaction. Each part matters:
+// a session lock leaks through a pooler; a blocking wait for the lock keeps a
+// snapshot and deadlocks with "create index concurrently" of the process that
+// holds it, so the lock is polled; the extended protocol would keep a snapshot
+// as well; and a server that ends idle transactions must not end this one.
+func (e *postgresEngine) lock(ctx context.Context, waiting func(time.Duration)) (lock, error) {
+	conn, err := e.connectOrCreate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = poll(ctx, waiting, func() (taken bool, err error) {
+		// A transaction per try, for a pooler to give the server to others.
+		if _, err := conn.Exec(ctx, "begin"); err != nil {
+			return false, err
+		}
+		if err := conn.QueryRow(ctx, fmt.Sprintf("select pg_try_advisory_xact_lock(%d)", lockKey)).Scan(&taken); err != nil {
+			return false, err
+		}
+		if !taken {
+			_, err := conn.Exec(ctx, "rollback")
+			return false, err
+		}
+		_, err = conn.Exec(ctx, `select set_config(name, '0', true) from pg_settings
+			where name in ('idle_in_transaction_session_timeout', 'transaction_timeout')`)
+		return true, err
+	})
+	l := &advisoryLock{conn: conn}
+	if err != nil {
+		l.release()
+		return nil, err
+	}
+	return l, nil
+}
+
+// connectOrCreate makes the database if it is not there, as SQLite makes its
+// file. Of several processes that do so at once all but one find it made.
+func (e *postgresEngine) connectOrCreate(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := pgx.ConnectConfig(ctx, e.config.Copy())
+	if sqlState(err) != stateNoDatabase {
+		return conn, err
+	}
+	if err := e.createDatabase(ctx); err != nil {
+		return nil, fmt.Errorf("database %s does not exist and cannot be created: %w", e.config.Database, err)
+	}
+	return pgx.ConnectConfig(ctx, e.config.Copy())
+}
+
+func (e *postgresEngine) createDatabase(ctx context.Context) error {
+	config := e.config.Copy()
+	config.Database = "postgres"
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	name := pgx.Identifier{e.config.Database}.Sanitize()
+	_, err = conn.Exec(ctx, "create database "+name+" template template0 encoding 'UTF8'")
+	switch sqlState(err) {
+	case stateDuplicateDB, stateUnique:
+		return nil
+	}
+	if err == nil {
+		e.log.Info("created the database", "database", e.config.Database)
+	}
+	return err
+}
+
+type advisoryLock struct {
+	mu   sync.Mutex // the watch and the last check before a commit share conn
+	conn *pgx.Conn
+}
+
+func (l *advisoryLock) alive(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := l.conn.Ping(ctx); err != nil {
+		return refuse(CodeLockLost, nil, "the connection that held the migration lock was lost, so the migration was aborted: start again (%v)", err)
+	}
+	return nil
+}
+
+func (l *advisoryLock) release() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_ = l.conn.Close(ctx)
+}
+
+// prepare drops an index of that name that an interrupted build left invalid:
+// it would make "if not exists" a lie and anything else fail.
+func (e *postgresEngine) prepare(ctx context.Context, index concurrentIndex) (built bool, err error) {
+	conn, err := pgx.ConnectConfig(ctx, e.config.Copy())
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	var valid, ours bool
+	err = conn.QueryRow(ctx, `select indisvalid, indrelid = to_regclass($2)
+		from pg_index where indexrelid = to_regclass($1)`, index.name, index.table).Scan(&valid, &ours)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil || valid || !ours {
+		return valid && ours, err
+	}
+	_, err = conn.Exec(ctx, "drop index concurrently "+index.name)
+	return false, err
+}
+
+// check finds indexes that PostgreSQL keeps but does not use. One that is
+// being built right now, and what "reindex concurrently" leaves, is no fault.
+func (e *postgresEngine) check(ctx context.Context, db Reader) error {
+	rows, err := db.QueryContext(ctx, `
+		select c.relname from pg_index i
+		join pg_class c on c.oid = i.indexrelid
+		where not i.indisvalid
+			and c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))
+			and c.relname !~ '_cc(new|old)[0-9]*$'
+			and not exists (select from pg_stat_progress_create_index p where p.index_relid = i.indexrelid)
+		order by 1`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var bad []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return err
+		}
+		bad = append(bad, name)
+	}
+	if err := rows.Err(); err != nil || bad == nil {
+		return err
+	}
+	return refuse(CodeBadIndex, bad, "invalid_index: %s not valid, its building failed: run `reindex index concurrently %s`", list("index", bad), bad[0])
+}

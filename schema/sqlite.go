@@ -1,0 +1,114 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/amacneil/dbmate/v2/pkg/dbutil"
+	"modernc.org/sqlite"
+)
+
+type sqliteEngine struct {
+	path string
+	wait time.Duration
+}
+
+// dsn names the file as a URI, so that a ? or % in its name is part of it.
+func dsn(path, parameters string) string {
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + parameters
+}
+
+// open leaves foreign_keys off: with them on, rebuilding a table inside a
+// transaction deletes its child rows without a word. beforeCommit checks them.
+func (e sqliteEngine) open(ctx context.Context, write bool) (*sql.DB, error) {
+	parameters := fmt.Sprintf("_pragma=busy_timeout(%d)", e.wait.Milliseconds())
+	if write {
+		parameters += "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate"
+	} else {
+		parameters += "&mode=ro"
+		if _, err := os.Stat(e.path); errors.Is(err, fs.ErrNotExist) {
+			return nil, errNoDatabase
+		}
+	}
+	connector, err := sqlite.NewConnector(dsn(e.path, parameters))
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(boundConnector{Connector: connector, ctx: ctx})
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+// beforeCommit refuses to commit rows whose parents are gone.
+func (e sqliteEngine) beforeCommit(tx dbutil.Transaction) error {
+	var table, parent string
+	var row, key any
+	err := tx.QueryRow("pragma foreign_key_check").Scan(&table, &row, &parent, &key)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("foreign_key_check: row %v of %s has no parent in %s", row, table, parent)
+}
+
+func (sqliteEngine) prepare(context.Context, concurrentIndex) (bool, error) { return false, nil }
+
+func (sqliteEngine) check(context.Context, Reader) error { return nil }
+
+// lock is an exclusive transaction on a file of its own, so that neither
+// readers nor writers of the database wait for it. The system drops it with
+// the process. The file stays: removing it would let two processes hold "it".
+func (e sqliteEngine) lock(ctx context.Context, waiting func(time.Duration)) (lock, error) {
+	connector, err := sqlite.NewConnector(dsn(e.path+".lock", "_pragma=busy_timeout(0)"))
+	if err != nil {
+		return nil, err
+	}
+	conn, err := connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = poll(ctx, waiting, func() (bool, error) {
+		_, err := conn.(driver.ExecerContext).ExecContext(ctx, "begin exclusive", nil)
+		if busy(err) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s.lock: %w", e.path, err), conn.Close())
+	}
+	return fileLock{conn}, nil
+}
+
+type fileLock struct{ conn driver.Conn }
+
+func (fileLock) alive(context.Context) error { return nil }
+func (l fileLock) release()                  { _ = l.conn.Close() }
+
+// poll asks ten times a second until ask says yes, and calls waiting after the
+// first no and every ten seconds from then on.
+func poll(ctx context.Context, waiting func(time.Duration), ask func() (bool, error)) error {
+	start := time.Now()
+	for next := start; ; {
+		ok, err := ask()
+		if ok || err != nil {
+			return err
+		}
+		if now := time.Now(); !now.Before(next) {
+			waiting(now.Sub(start))
+			next = now.Add(10 * time.Second)
+		}
+		if err := wait(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
