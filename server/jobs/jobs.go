@@ -46,9 +46,9 @@ var WaitingFor = []string{"slot", "dependency", "connection"}
 const (
 	DefaultPriority = 3
 	LowestPriority  = 4
-	MaxKinds        = 32              // kinds of one claim
-	MaxClaim        = 100             // jobs of one claim
-	MaxBatch        = 1000            // items of one batch
+	MaxKinds        = 32               // kinds of one claim
+	MaxClaim        = 100              // jobs of one claim
+	MaxBatch        = 1000             // items of one batch
 	MaxWait         = 30 * time.Second // wait_seconds
 )
 
