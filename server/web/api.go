@@ -1,0 +1,104 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	"github.com/labstack/echo/v4"
+
+	"github.com/stint-run/stint/server/store"
+)
+
+// Readiness says whether this replica can serve, and more for /readyz?verbose.
+type Readiness interface {
+	Ready(ctx context.Context) error
+	Detail(ctx context.Context) any
+}
+
+// Config is what an API is made from.
+type Config struct {
+	Version   string       // of the build, shown in the document
+	Log       *slog.Logger // nil is slog.Default()
+	Store     *store.Store
+	Verifier  Verifier
+	Readiness Readiness     // nil: ready until drained
+	CursorKey []byte        // shared by the replicas of a database; at least 16 bytes
+	BodyTime  time.Duration // for a body to arrive; 0 is 30 s
+}
+
+// API is the routes of a server and what they share.
+type API struct {
+	Cursors Cursors
+
+	log      *slog.Logger
+	store    *store.Store
+	verifier Verifier
+	ready    Readiness
+	bodyTime time.Duration
+	echo     *echo.Echo
+	huma     huma.API
+	routes   map[string]*route // by method and pattern of the router
+
+	drainOnce sync.Once
+	draining  chan struct{}
+}
+
+// New is an API with the routes that every server has: health, document, docs
+// and problem pages. It panics on a cursor key shorter than 16 bytes.
+func New(c Config) *API {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if c.BodyTime == 0 {
+		c.BodyTime = bodyTime
+	}
+	a := &API{
+		Cursors:  NewCursors(c.CursorKey),
+		log:      c.Log,
+		store:    c.Store,
+		verifier: c.Verifier,
+		ready:    c.Readiness,
+		bodyTime: c.BodyTime,
+		echo:     echo.New(),
+		routes:   map[string]*route{},
+		draining: make(chan struct{}),
+	}
+	a.huma = humaecho.New(a.echo, a.humaConfig(c.Version))
+	a.echo.HTTPErrorHandler = a.routerError
+	a.echo.Use(a.bindRoute, echo.WrapMiddleware(a.perRoute))
+	a.registerHealth()
+	a.registerDocs()
+	a.registerProblems()
+	return a
+}
+
+// Handler serves every registered route.
+func (a *API) Handler() http.Handler {
+	return chain(a.echo, a.withRequest, a.logAccess, a.recoverPanics, secureHeaders, a.checkPath, headAsGet)
+}
+
+// Admin serves /livez and /readyz only, for the admin listener.
+func (a *API) Admin() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", a.livez)
+	mux.HandleFunc("GET /readyz", a.readyz)
+	return chain(mux, a.withRequest, a.logAccess, a.recoverPanics, secureHeaders)
+}
+
+// perRoute is what stands before the handler of a route of the API.
+func (a *API) perRoute(next http.Handler) http.Handler {
+	return chain(next, a.deadlines, a.authenticate, a.checkParams, a.readBody)
+}
+
+// chain wraps h so that the first of mw sees a request first.
+func chain(h http.Handler, mw ...func(http.Handler) http.Handler) http.Handler {
+	for i := len(mw) - 1; i >= 0; i-- {
+		h = mw[i](h)
+	}
+	return h
+}

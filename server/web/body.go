@@ -1,0 +1,139 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/stint-run/stint/server/fault"
+)
+
+// readBody reads the body whole, within the route's bound, and puts the
+// compacted text in its place; what the gate and the schema find wrong is
+// collected.
+func (a *API) readBody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := stateOf(r.Context())
+		if s.route == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		body, err := receive(w, r, s.route.op.maxBody())
+		if err != nil {
+			a.fail(w, r, err)
+			return
+		}
+		s.body = body
+		compact := a.judge(s, body)
+		r.Body = io.NopCloser(bytes.NewReader(compact))
+		r.ContentLength = int64(len(compact))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// judge collects the body's faults and returns its compacted text.
+func (a *API) judge(s *request, body []byte) []byte {
+	if len(body) == 0 {
+		if s.route.needBody {
+			s.unparsable = true
+			s.add(fault.Item{In: fault.InBody, Detail: "the body is empty"})
+		}
+		return nil
+	}
+	text, err := parse(body)
+	if err != nil {
+		s.unparsable = true
+		s.add(fault.Item{In: fault.InBody, Detail: err.Error()})
+		return nil
+	}
+	s.add(text.faults...)
+	if !text.cut {
+		s.add(a.validate(s.route.schema, text.tree)...)
+	}
+	return text.compact
+}
+
+// receive reads a body: one JSON media type, plain or compressed once with
+// gzip, at most limit bytes both on the wire and after decompression.
+func receive(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if !hasBody(r) {
+		return nil, nil
+	}
+	if !isJSON(r.Header.Values("Content-Type")) {
+		return nil, fault.UnsupportedMedia("A body needs Content-Type: application/json; its charset, if named, is utf-8.")
+	}
+	zipped, ok := encoding(r.Header.Values("Content-Encoding"))
+	if !ok {
+		return nil, fault.UnsupportedMedia("A body is sent plain, or compressed once with Content-Encoding: gzip.")
+	}
+	if r.ContentLength > limit {
+		return nil, fault.TooLarge(limit)
+	}
+	body, err := readAll(http.MaxBytesReader(w, r.Body, limit), zipped, limit)
+	if err != nil {
+		return nil, bodyFault(err, limit)
+	}
+	// The body is whole: its deadline would only cut off a handler that waits.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	return body, nil
+}
+
+var errTooLarge = errors.New("body exceeds its bound")
+
+func readAll(r io.Reader, zipped bool, limit int64) ([]byte, error) {
+	if zipped {
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, err
+		}
+		r = z
+	}
+	body, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(body)) > limit {
+		err = errTooLarge
+	}
+	return body, err
+}
+
+func bodyFault(err error, limit int64) error {
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.Is(err, errTooLarge), errors.As(err, &tooLarge):
+		return fault.TooLarge(limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fault.BodyTimeout()
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
+		return fault.Unparsable("the body is not gzip")
+	}
+	return fault.Unparsable("the body could not be read to its end").Because(err)
+}
+
+func isJSON(headers []string) bool {
+	if len(headers) != 1 {
+		return false
+	}
+	media, params, err := mime.ParseMediaType(headers[0])
+	if err != nil || media != jsonType {
+		return false
+	}
+	charset, ok := params["charset"]
+	return len(params) == 0 || (ok && len(params) == 1 && strings.EqualFold(charset, "utf-8"))
+}
+
+// encoding reports whether a body is compressed; ok is false for anything but
+// plain and gzip.
+func encoding(headers []string) (zipped, ok bool) {
+	switch {
+	case len(headers) == 0:
+		return false, true
+	case len(headers) == 1 && strings.EqualFold(headers[0], "gzip"):
+		return true, true
+	}
+	return false, false
+}

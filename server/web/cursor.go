@@ -1,0 +1,96 @@
+package web
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/fault"
+)
+
+// Position is a row's place in a list ordered by (time, id).
+type Position struct {
+	At coltype.Time
+	ID string
+}
+
+// Bind is what a cursor belongs to. A cursor is valid under an equal Bind only.
+type Bind struct {
+	Kind   string // of the list, such as "jobs"
+	Owner  string
+	Route  string // path of the request
+	Filter string // every parameter but limit and cursor, in a fixed order
+	Order  string
+}
+
+// Cursors makes and reads cursors.
+type Cursors struct{ key []byte }
+
+// NewCursors uses key, which the replicas of a database share. It panics on a
+// key shorter than 16 bytes.
+func NewCursors(key []byte) Cursors {
+	if len(key) < 16 {
+		panic("web: the cursor key is shorter than 16 bytes")
+	}
+	return Cursors{key: key}
+}
+
+// A cursor is URL-safe base64, without padding, of
+//
+//	version   1 byte, 1
+//	mac      16 bytes of HMAC-SHA256 over version, bind and position
+//	at        8 bytes, microseconds since the Unix epoch, big endian
+//	id        the rest
+//
+// The bind is not in it: it is known from the request that brings the cursor.
+const (
+	cursorVersion = 1
+	macSize       = 16
+	cursorHead    = 1 + macSize + 8
+	maxCursor     = 1024 // characters
+	maxID         = 255
+)
+
+// Encode is the cursor of a position.
+func (c Cursors) Encode(pos Position, bind Bind) string {
+	place := binary.BigEndian.AppendUint64(nil, uint64(pos.At.UnixMicro()))
+	place = append(place, pos.ID...)
+	raw := append([]byte{cursorVersion}, c.mac(place, bind)...)
+	return base64.RawURLEncoding.EncodeToString(append(raw, place...))
+}
+
+// Decode is the position of a cursor that Encode made under the same bind;
+// anything else is the fault invalid_cursor.
+func (c Cursors) Decode(cursor string, bind Bind) (Position, error) {
+	if len(cursor) > maxCursor {
+		return Position{}, fault.InvalidCursor()
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil || len(raw) <= cursorHead || len(raw) > cursorHead+maxID || raw[0] != cursorVersion {
+		return Position{}, fault.InvalidCursor()
+	}
+	place := raw[1+macSize:]
+	if !hmac.Equal(raw[1:1+macSize], c.mac(place, bind)) {
+		return Position{}, fault.InvalidCursor()
+	}
+	at := coltype.FromMicros(int64(binary.BigEndian.Uint64(place)))
+	return Position{At: at, ID: string(place[8:])}, nil
+}
+
+// mac authenticates version, bind and place; each part goes in with its length.
+func (c Cursors) mac(place []byte, bind Bind) []byte {
+	h := hmac.New(sha256.New, c.key)
+	h.Write([]byte{cursorVersion})
+	filter := sha256.Sum256([]byte(bind.Filter))
+	for _, part := range [][]byte{
+		[]byte(bind.Kind), []byte(bind.Owner), []byte(bind.Route), filter[:], []byte(bind.Order), place,
+	} {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(part)))
+		h.Write(size[:])
+		h.Write(part)
+	}
+	return h.Sum(nil)[:macSize]
+}

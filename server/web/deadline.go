@@ -1,0 +1,45 @@
+package web
+
+import (
+	"net/http"
+	"time"
+)
+
+// The default times of a route; Op may set others.
+const (
+	bodyTime   = 30 * time.Second // for a body to arrive
+	answerTime = 75 * time.Second // for the answer to be sent: the longest wait is 30 s
+)
+
+// deadlines bounds how long a body may take to arrive and an answer to leave.
+// The server has no such bounds of its own, since a waiting claim and a long
+// upload need others. The read deadline stands until the body was read whole,
+// also while the rest of a refused body is drained; readBody lifts it, because
+// it would cancel a handler that waits.
+func (a *API) deadlines(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		read, write := a.bodyTime, answerTime
+		if rt := stateOf(r.Context()).route; rt != nil {
+			read, write = orElse(rt.op.BodyTime, read), orElse(rt.op.AnswerTime, write)
+		}
+		// A writer without a connection, as in tests, has no deadlines.
+		rc, now := http.NewResponseController(w), time.Now()
+		_ = rc.SetWriteDeadline(now.Add(write))
+		if hasBody(r) {
+			_ = rc.SetReadDeadline(now.Add(read))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func orElse(d, other time.Duration) time.Duration {
+	if d == 0 {
+		return other
+	}
+	return d
+}
+
+// hasBody reports whether the client announced a body.
+func hasBody(r *http.Request) bool {
+	return r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0
+}

@@ -1,0 +1,79 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/stint-run/stint/server/fault"
+)
+
+func (a *API) registerHealth() {
+	a.plain("/livez", a.livez)
+	a.plain("/readyz", a.readyz)
+}
+
+// livez answers as long as the process can.
+func (a *API) livez(w http.ResponseWriter, r *http.Request) {
+	a.answer(w, r, map[string]string{"status": "alive"})
+}
+
+// readyz answers whether this replica should get requests: 503 while it drains
+// or cannot serve. ?verbose adds what the replica knows of itself.
+func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
+	var detail any
+	if a.ready != nil && r.URL.Query().Has("verbose") {
+		detail = a.ready.Detail(r.Context())
+	}
+	if err := a.readiness(r); err != nil {
+		f := *explain(r.Context(), err)
+		if detail != nil {
+			f.Members = nil
+			f.With("replica", detail)
+		}
+		a.fail(w, r, &f)
+		return
+	}
+	body := map[string]any{"status": "ready"}
+	if detail != nil {
+		body["replica"] = detail
+	}
+	a.answer(w, r, body)
+}
+
+func (a *API) readiness(r *http.Request) error {
+	select {
+	case <-a.draining:
+		return fault.Draining()
+	default:
+	}
+	if a.ready == nil {
+		return nil
+	}
+	if err := a.ready.Ready(r.Context()); err != nil {
+		return unready(r, err)
+	}
+	return nil
+}
+
+// unready makes every reason a 503: a reason without a fault is not for clients.
+func unready(r *http.Request, err error) *fault.Fault {
+	if f := explain(r.Context(), err); f.Status == http.StatusServiceUnavailable {
+		return f
+	}
+	return fault.Unavailable("This replica cannot serve.").Because(err)
+}
+
+// answer sends a body outside of a handler.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, body any) {
+	rep, err := jsonReply(http.StatusOK, body)
+	if err != nil {
+		a.fail(w, r, err)
+		return
+	}
+	rep.send(stateOf(r.Context()), w)
+}
+
+// Drain makes /readyz answer 503 and closes Draining. Requests in flight go on.
+func (a *API) Drain() { a.drainOnce.Do(func() { close(a.draining) }) }
+
+// Draining is closed when this replica begins to stop: what waits ends then.
+func (a *API) Draining() <-chan struct{} { return a.draining }
