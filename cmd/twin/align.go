@@ -65,7 +65,10 @@ func (a *alignment) argument(want lexeme) bool {
 	}
 	n := a.numbers[0]
 	a.numbers = a.numbers[1:]
-	if n >= 1 && n <= len(a.args) && !sameName(a.args[n-1], want.text) {
+	switch {
+	case n < 1 || n > len(a.args):
+		a.found.add("%s: %s never reaches the call", a.at, want.text)
+	case !sameName(a.args[n-1], want.text):
 		a.found.add("%s: %s is passed %s where %s has %s", a.at, got.text, a.args[n-1], a.where, want.text)
 	}
 	return true

@@ -31,7 +31,7 @@ func compareStruct(a, b *structType, found *problems) {
 		found.add("%s: in %s for postgres, in %s for sqlite", a.name, a.file.name, b.file.name)
 	}
 	compareDoc(a.name, a.doc, b.doc, found)
-	right := fieldsByName(b)
+	left, right := fieldsByName(a), fieldsByName(b)
 	for _, f := range a.fields {
 		g, ok := right[f.name]
 		if !ok {
@@ -40,13 +40,14 @@ func compareStruct(a, b *structType, found *problems) {
 		}
 		compareField(a.name+"."+f.name, f, g, found)
 	}
-	left := fieldsByName(a)
 	for _, g := range b.fields {
 		if _, ok := left[g.name]; !ok {
 			found.add("%s.%s: missing in postgres", a.name, g.name)
 		}
 	}
-	compareOrder(a, b, found)
+	if maps.EqualFunc(left, right, func(field, field) bool { return true }) {
+		compareOrder(a, b, found)
+	}
 }
 
 func compareField(at string, f, g field, found *problems) {
@@ -59,11 +60,8 @@ func compareField(at string, f, g field, found *problems) {
 	compareDoc(at, f.doc, g.doc, found)
 }
 
-// compareOrder names the first field that stands elsewhere on the other side.
+// compareOrder names the first of the same fields that stands elsewhere in b.
 func compareOrder(a, b *structType, found *problems) {
-	if len(a.fields) != len(b.fields) {
-		return
-	}
 	for i, f := range a.fields {
 		if g := b.fields[i]; f.name != g.name {
 			found.add("%s: field %d is %s in postgres, %s in sqlite: give both the same order", a.name, i+1, f.name, g.name)

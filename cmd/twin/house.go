@@ -1,10 +1,12 @@
 package main
 
+import "strings"
+
 // clocks are the ways to ask the database for the time; operations are handed
 // `now` instead, so that both engines and every replica agree on it.
 var clocks = []string{
-	"now", "current_timestamp", "current_date", "current_time",
-	"localtime", "localtimestamp", "transaction_timestamp", "statement_timestamp",
+	"now", "current_timestamp", "current_date", "current_time", "localtime", "localtimestamp",
+	"clock_timestamp", "transaction_timestamp", "statement_timestamp", "timeofday", "'now'",
 }
 
 // refuse holds the house rules of one statement.
@@ -36,7 +38,7 @@ func (s *statement) refuseToken(t lexeme, after []lexeme, found *problems) {
 	case t.is("now") && !starts(after, "("):
 	default:
 		for _, clock := range clocks {
-			if t.is(clock) {
+			if t.is(clock) || t.kind == text && strings.EqualFold(t.text, clock) {
 				found.add("%s: %s: hand the time in as @now", s.at(), clock)
 			}
 		}

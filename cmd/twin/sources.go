@@ -150,7 +150,7 @@ func (src *sources) refuseLonely(found *problems) {
 		switch twin := twins[s.name]; {
 		case twin == nil || twin.file != missing:
 			found.add("%s: has no twin in %s", s.at(), missing)
-		case twin.command != s.command:
+		case folder == "postgres" && twin.command != s.command:
 			found.add("%s: is %s, but %s in %s", s.at(), s.command, twin.command, twin.file)
 		}
 	}

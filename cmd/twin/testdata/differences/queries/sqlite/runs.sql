@@ -1,0 +1,3 @@
+-- name: RunElsewhere :one
+-- Only SQLite has the file.
+select id from jobs where id = @id;

@@ -1,0 +1,14 @@
+-- name: JobClaim :many
+-- Takes jobs that are due.
+update jobs set run_at = @until
+where id = any(array(
+        select j.id from jobs j
+        where j.owner_id = @owner_id and j.run_at <= @now
+        order by j.run_at
+        limit cast(@max as bigint)
+        for update skip locked))
+returning id, payload;
+
+-- name: JobLock :one
+-- Holds a job until the transaction ends.
+select id from jobs where id = @id for update;
