@@ -119,19 +119,26 @@ func insertVersion(tx dbutil.Transaction, m migration) error {
 }
 
 // boundConnector makes connections for dbmate, which knows no contexts: each
-// statement runs under ctx, and each transaction starts with the given ones.
+// statement runs under ctx.
 type boundConnector struct {
 	driver.Connector
-	ctx   context.Context
-	begin string
+	ctx     context.Context
+	session string // run when connected
+	begin   string // run at the start of each transaction
 }
 
 func (c boundConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(c.ctx)
 	if err != nil {
-		return nil, err
+		return nil, connectError(err)
 	}
-	return boundConn{conn.(contextConn), c}, nil
+	bound := boundConn{conn.(contextConn), c}
+	if c.session != "" {
+		if _, err := bound.ExecContext(ctx, c.session, nil); err != nil {
+			return nil, errors.Join(err, bound.Close())
+		}
+	}
+	return bound, nil
 }
 
 // contextConn is what the connections of both drivers can do.

@@ -4,24 +4,26 @@ import (
 	"errors"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// location is a database URL, read once. Nothing of its text but target is
-// ever printed.
+// location is a database URL, read once. Of its text only what target returns
+// is ever printed.
 type location struct {
-	engine   string
-	path     string   // SQLite: the file, links resolved
-	url      *url.URL // PostgreSQL
-	postgres string   // PostgreSQL: the URL's text
+	engine  string
+	path    string   // SQLite: the file, links resolved
+	raw     string   // PostgreSQL: the URL
+	server  string   // PostgreSQL: host and database, as the URL writes them
+	secrets []string // every form of every password in raw
 }
 
-// target names the database without its secrets, for logs and errors.
+// target names the database, for logs and errors.
 func (l location) target() string {
 	if l.engine == SQLite {
 		return "sqlite:" + l.path
 	}
-	return "postgres://" + l.url.Host + l.url.Path
+	return "postgres://" + l.server
 }
 
 func badURL(detail string) error {
@@ -64,18 +66,48 @@ func resolved(path string) string {
 	return path
 }
 
+const unreadable = "it cannot be read; write special characters of a password percent-encoded (@ is %40, / is %2F, % is %25)"
+
+// locateServer cuts the URL where pgx does: the user part ends at the first @,
+// if that comes before a slash. An @ after it is the tail of a password with a
+// raw @ or slash in it, and the "host" would be a piece of that password.
 func locateServer(raw string) (location, error) {
-	const escape = "it cannot be read; a password's special characters must be percent-encoded (@ is %40, : %3A, / %2F, ? %3F, # %23, % %25)"
-	u, err := url.Parse(raw)
-	if err != nil {
-		return location{}, badURL(escape)
+	_, rest, ok := strings.Cut(raw, "://")
+	if !ok {
+		return location{}, badURL(unreadable)
 	}
-	// An @ behind the host is what is left of a password with a raw slash,
-	// question mark or hash: the "host" would be the password's first part.
-	if strings.Contains(u.EscapedPath()+u.RawQuery+u.EscapedFragment(), "@") || u.Opaque != "" {
-		return location{}, badURL(escape)
+	var user string
+	if i := strings.IndexAny(rest, "@/"); i >= 0 && rest[i] == '@' {
+		user, rest = rest[:i], rest[i+1:]
 	}
-	return location{engine: Postgres, url: u, postgres: raw}, nil
+	if strings.Contains(rest, "@") {
+		return location{}, badURL(unreadable)
+	}
+	server, query, _ := strings.Cut(rest, "?")
+	return location{engine: Postgres, raw: raw, server: server, secrets: secrets(user, query)}, nil
+}
+
+func secrets(user, query string) (forms []string) {
+	add := func(s string) {
+		plain, err := url.QueryUnescape(s)
+		if err != nil {
+			plain = s
+		}
+		for _, form := range []string{s, plain, url.QueryEscape(plain), url.PathEscape(plain)} {
+			if form != "" {
+				forms = append(forms, form)
+			}
+		}
+	}
+	if _, password, ok := strings.Cut(user, ":"); ok {
+		add(password)
+	}
+	for pair := range strings.SplitSeq(query, "&") {
+		if key, value, _ := strings.Cut(pair, "="); strings.Contains(key, "password") {
+			add(value)
+		}
+	}
+	return forms
 }
 
 // hide returns err with every form of the password taken out and on one line.
@@ -87,35 +119,23 @@ func (l location) hide(err error) error {
 	if _, ours := errors.AsType[*Error](err); ours {
 		return err
 	}
-	text := strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool {
-		return r == '\n' || r == '\r' || r == '\t'
-	}), " ")
-	for _, secret := range l.secrets() {
+	text := oneLine(err.Error())
+	for _, secret := range l.secrets {
 		text = strings.ReplaceAll(text, secret, "xxxxx")
 	}
 	return &hidden{text: text, err: err}
 }
 
-func (l location) secrets() []string {
-	if l.url == nil {
-		return nil
-	}
-	var secrets []string
-	if password, ok := l.url.User.Password(); ok && password != "" {
-		secrets = append(secrets, password, url.QueryEscape(password), url.PathEscape(password))
-		_, escaped, _ := strings.Cut(l.url.User.String(), ":")
-		secrets = append(secrets, escaped)
-	}
-	for key, values := range l.url.Query() {
-		if strings.Contains(key, "password") {
-			for _, v := range values {
-				if v != "" {
-					secrets = append(secrets, v, url.QueryEscape(v))
-				}
-			}
+// oneLine joins lines, each of them once: a driver that tried an address with
+// and without TLS says the same thing twice.
+func oneLine(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); !slices.Contains(lines, line) {
+			lines = append(lines, line)
 		}
 	}
-	return secrets
+	return strings.Join(lines, " ")
 }
 
 type hidden struct {

@@ -3,6 +3,7 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -93,6 +94,9 @@ func noTable(err error) bool {
 func noRights(err error) bool {
 	switch sqlState(err) {
 	case stateNoRights, stateReadOnly:
+		return true
+	}
+	if errors.Is(err, fs.ErrPermission) {
 		return true
 	}
 	switch sqliteCode(err) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"sync"
 	"time"
 
@@ -26,13 +27,9 @@ type postgresEngine struct {
 }
 
 func newPostgres(at location, o Options) (*postgresEngine, error) {
-	config, err := pgx.ParseConfig(at.postgres)
+	config, err := pgx.ParseConfig(at.raw)
 	if err != nil {
-		// The outer error quotes the URL; the inner one names the fault.
-		if inner := errors.Unwrap(err); inner != nil {
-			return nil, fmt.Errorf("database URL: %w", inner)
-		}
-		return nil, badURL("a parameter is not understood")
+		return nil, parseError(err)
 	}
 	// The simple protocol: files hold several statements, and poolers forget
 	// prepared ones.
@@ -48,14 +45,33 @@ func newPostgres(at location, o Options) (*postgresEngine, error) {
 	return &postgresEngine{config: config, wait: o.LockTimeout, log: o.Log}, nil
 }
 
+// parseError keeps the fault and drops the URL that pgx quotes around it. A bad
+// escape is part of the password as likely as not.
+func parseError(err error) error {
+	inner := errors.Unwrap(err)
+	_, whole := errors.AsType[*url.Error](err)
+	_, escape := errors.AsType[url.EscapeError](err)
+	if inner == nil || whole || escape {
+		return badURL(unreadable)
+	}
+	return badURL(inner.Error())
+}
+
+// watchClient makes the server end a statement whose client was killed, so that
+// the rerun does not wait for it. It is the one setting made for the session:
+// behind a pooler it stays with the server's connection, where it does no harm.
+const watchClient = `select set_config(name, '1000', false) from pg_settings
+	where name = 'client_connection_check_interval' and version() like '%linux%'`
+
 // open sets the limits with "set local" at the start of each transaction: a
 // pooler refuses them as connection parameters, and would leak a plain "set".
-func (e *postgresEngine) open(ctx context.Context, _ bool) (*sql.DB, error) {
-	db := sql.OpenDB(boundConnector{
-		Connector: stdlib.GetConnector(*e.config),
-		ctx:       ctx,
-		begin:     fmt.Sprintf("set local lock_timeout = %d; set local statement_timeout = 0", e.wait.Milliseconds()),
-	})
+func (e *postgresEngine) open(ctx context.Context, write bool) (*sql.DB, error) {
+	c := boundConnector{Connector: stdlib.GetConnector(*e.config), ctx: ctx}
+	if write {
+		c.session = watchClient
+		c.begin = fmt.Sprintf("set local lock_timeout = %d; set local statement_timeout = 0", e.wait.Milliseconds())
+	}
+	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(1)
 	return db, nil
 }
@@ -97,14 +113,28 @@ func (e *postgresEngine) lock(ctx context.Context, waiting func(time.Duration)) 
 // connectOrCreate makes the database if it is not there, as SQLite makes its
 // file. Of several processes that do so at once all but one find it made.
 func (e *postgresEngine) connectOrCreate(ctx context.Context) (*pgx.Conn, error) {
-	conn, err := pgx.ConnectConfig(ctx, e.config.Copy())
+	conn, err := e.connect(ctx)
 	if sqlState(err) != stateNoDatabase {
 		return conn, err
 	}
 	if err := e.createDatabase(ctx); err != nil {
 		return nil, fmt.Errorf("database %s does not exist and cannot be created: %w", e.config.Database, err)
 	}
-	return pgx.ConnectConfig(ctx, e.config.Copy())
+	return e.connect(ctx)
+}
+
+func (e *postgresEngine) connect(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := pgx.ConnectConfig(ctx, e.config.Copy())
+	return conn, connectError(err)
+}
+
+// connectError is the server's own answer, if it gave one: pgx puts in front
+// of it how every other way to connect went.
+func connectError(err error) error {
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return fmt.Errorf("connect: %w", answer)
+	}
+	return err
 }
 
 func (e *postgresEngine) createDatabase(ctx context.Context) error {
@@ -152,7 +182,7 @@ func (l *advisoryLock) release() {
 // prepare drops an index of that name that an interrupted build left invalid:
 // it would make "if not exists" a lie and anything else fail.
 func (e *postgresEngine) prepare(ctx context.Context, index concurrentIndex) (built bool, err error) {
-	conn, err := pgx.ConnectConfig(ctx, e.config.Copy())
+	conn, err := e.connect(ctx)
 	if err != nil {
 		return false, err
 	}

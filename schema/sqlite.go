@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/amacneil/dbmate/v2/pkg/dbutil"
@@ -28,14 +29,19 @@ func dsn(path, parameters string) string {
 // open leaves foreign_keys off: with them on, rebuilding a table inside a
 // transaction deletes its child rows without a word. beforeCommit checks them.
 func (e sqliteEngine) open(ctx context.Context, write bool) (*sql.DB, error) {
+	if info, err := os.Stat(e.path); err == nil && info.IsDir() {
+		return nil, errors.New("it is a directory")
+	} else if errors.Is(err, fs.ErrNotExist) && !write {
+		return nil, errNoDatabase
+	}
 	parameters := fmt.Sprintf("_pragma=busy_timeout(%d)", e.wait.Milliseconds())
 	if write {
+		if err := privateFile(e.path); err != nil {
+			return nil, err
+		}
 		parameters += "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate"
 	} else {
 		parameters += "&mode=ro"
-		if _, err := os.Stat(e.path); errors.Is(err, fs.ErrNotExist) {
-			return nil, errNoDatabase
-		}
 	}
 	connector, err := sqlite.NewConnector(dsn(e.path, parameters))
 	if err != nil {
@@ -44,6 +50,28 @@ func (e sqliteEngine) open(ctx context.Context, write bool) (*sql.DB, error) {
 	db := sql.OpenDB(boundConnector{Connector: connector, ctx: ctx})
 	db.SetMaxOpenConns(1)
 	return db, nil
+}
+
+var creating sync.Mutex
+
+// privateFile makes the file, unless it is there, for its owner's eyes only.
+// A file that exists is not opened: closing it would drop every lock that
+// SQLite holds on it elsewhere in this process. The mutex keeps that true for
+// a file that another goroutine is just making.
+func privateFile(path string) error {
+	creating.Lock()
+	defer creating.Unlock()
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // beforeCommit refuses to commit rows whose parents are gone.
@@ -68,6 +96,9 @@ func (sqliteEngine) check(context.Context, Reader) error { return nil }
 // readers nor writers of the database wait for it. The system drops it with
 // the process. The file stays: removing it would let two processes hold "it".
 func (e sqliteEngine) lock(ctx context.Context, waiting func(time.Duration)) (lock, error) {
+	if err := privateFile(e.path + ".lock"); err != nil {
+		return nil, err
+	}
 	connector, err := sqlite.NewConnector(dsn(e.path+".lock", "_pragma=busy_timeout(0)"))
 	if err != nil {
 		return nil, err
