@@ -22,7 +22,7 @@ test_env_0   := CGO_ENABLED=0
 test_flags_0 :=
 
 version = $(shell git describe --tags --always --dirty 2>/dev/null)
-ldflags = -s -w$(if $(version), -X main.version=$(version))
+ldflags = -s -w$(if $(version), -X main.buildVersion=$(version))
 
 # A tool of tools/, built from its own modfile: gcc is not needed.
 tool = CGO_ENABLED=0 go tool -modfile=tools/$(1)/go.mod

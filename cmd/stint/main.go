@@ -22,7 +22,7 @@ func main() {
 	defer stop()
 	if err := rootCmd().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "stint:", err)
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
 }
 
@@ -37,7 +37,7 @@ func rootCmd() *cobra.Command {
 	cmd.PersistentFlags().StringVar(&g.DB, "db", defaultDB(), "database: sqlite:PATH or postgres://…")
 	cmd.PersistentFlags().Lookup("db").DefValue = "STINT_DB, DATABASE_URL or sqlite:stint.db"
 	cmd.PersistentFlags().StringVarP(&g.Output, "output", "o", "table", "table, json or jsonl")
-	cmd.AddCommand(migrateCmd(g))
+	cmd.AddCommand(serveCmd(g), migrateCmd(g), openapiCmd(), versionCmd())
 	return cmd
 }
 

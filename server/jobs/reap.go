@@ -3,14 +3,19 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/runs"
 )
 
-// ReapBatch is how many jobs one pass of the reaper takes back.
-const ReapBatch = 100
+// ReapBatch is how many jobs one pass of the reaper takes back, and ReapEvery
+// the time between passes.
+const (
+	ReapBatch = 100
+	ReapEvery = 10 * time.Second
+)
 
 // Reap takes back jobs of all owners whose lease ran out more than Grace ago,
 // up to ReapBatch, and returns how many. Rows that somebody is working on are

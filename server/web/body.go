@@ -31,6 +31,7 @@ func (a *API) readBody(next http.Handler) http.Handler {
 		}
 		s.body = body
 		compact := a.judge(s, body)
+		r.Header.Set("Content-Type", jsonType) // huma reads no other spelling
 		r.Body = io.NopCloser(bytes.NewReader(compact))
 		r.ContentLength = int64(len(compact))
 		next.ServeHTTP(w, r)

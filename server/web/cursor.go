@@ -8,13 +8,11 @@ import (
 
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/keyset"
 )
 
 // Position is a row's place in a list ordered by (time, id).
-type Position struct {
-	At coltype.Time
-	ID string
-}
+type Position = keyset.Position
 
 // Bind is what a cursor belongs to. A cursor is valid under an equal Bind only.
 type Bind struct {

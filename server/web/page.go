@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/keyset"
 )
 
 // PageQuery is embedded in the input of a list. An empty cursor= is refused like
@@ -65,12 +66,12 @@ func (a *API) Window(ctx context.Context, in PageQuery, kind, order string) (Win
 	return w, nil
 }
 
-// start is the position before every row; '~' sorts behind every id.
+// start is the position before every row.
 func start(order string) Position {
 	if order == Oldest {
 		return Position{At: coltype.At(time.Date(2, 1, 1, 0, 0, 0, 0, time.UTC))}
 	}
-	return Position{At: coltype.At(time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)), ID: "~"}
+	return keyset.Top()
 }
 
 // filter is every parameter but limit and cursor; the values of a set are

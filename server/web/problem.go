@@ -53,6 +53,12 @@ func (p *Problem) GetStatus() int { return p.Status }
 // ContentType is the media type of a problem.
 func (p *Problem) ContentType(string) string { return problemType }
 
+// ProblemOf is the problem of one item within an answer.
+func ProblemOf(ctx context.Context, f *fault.Fault) *Problem { return problemOf(f, RequestID(ctx)) }
+
+// MarshalJSON writes the problem with the members of its code.
+func (p *Problem) MarshalJSON() ([]byte, error) { return bytes.TrimSpace(p.bytes), nil }
+
 // problemOf is the wire form of a fault.
 func problemOf(f *fault.Fault, requestID string) *Problem {
 	p := &Problem{
@@ -79,7 +85,8 @@ func problemOf(f *fault.Fault, requestID string) *Problem {
 
 // encode is the problem with the members of its code behind it.
 func (p *Problem) encode(members map[string]any) []byte {
-	b, err := encode(p)
+	type plain Problem // without MarshalJSON
+	b, err := encode((*plain)(p))
 	if err != nil {
 		panic(err)
 	}

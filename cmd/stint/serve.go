@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stint-run/stint/schema"
+	"github.com/stint-run/stint/server"
+	"github.com/stint-run/stint/server/store"
+)
+
+// serveFlags are the flags of stint serve.
+type serveFlags struct {
+	addr, adminAddr string
+	migrate         string
+	durability      string
+	execMode        string
+	maxConns        int
+}
+
+func serveCmd(g *globals) *cobra.Command {
+	f := &serveFlags{}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the server",
+		Long: "Run the server on SQLite or PostgreSQL until SIGTERM or Ctrl-C, and then drain.\n" +
+			"The database is migrated first. On SQLite the owner's token is written to PATH.token.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), g, f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.addr, "addr", "127.0.0.1:8480", "address of the API")
+	flags.StringVar(&f.adminAddr, "admin-addr", "127.0.0.1:8481", "address of the health routes alone; empty: none")
+	flags.StringVar(&f.migrate, "migrate", "auto", "pending migrations: auto applies them, verify refuses to start, off waits until they are applied")
+	flags.StringVar(&f.durability, "sqlite-durability", "full", "full survives a power failure; normal may lose the last transactions in one")
+	flags.StringVar(&f.execMode, "pg-exec-mode", "cache_statement", "how statements travel to PostgreSQL: cache_statement; cache_describe, exec or simple behind a transaction pooler")
+	flags.IntVar(&f.maxConns, "pg-max-conns", 0, "size of the PostgreSQL pool (default the URL's pool_max_conns, else 16)")
+	return cmd
+}
+
+func serve(ctx context.Context, g *globals, f *serveFlags) error {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	slog.SetDefault(log)
+	mode, err := schema.ParseMode(f.migrate)
+	if err != nil {
+		return usage(err)
+	}
+	s, err := store.Open(ctx, store.Config{
+		URL: g.DB, Durability: store.Durability(f.durability), ExecMode: store.ExecMode(f.execMode), MaxConns: f.maxConns,
+	})
+	if err != nil {
+		return usage(err)
+	}
+	defer s.Close()
+	l, err := listen(f, log)
+	if err != nil {
+		return err
+	}
+	log.Info("listening", "api", "http://"+l.Main.Addr().String(), "database", store.Redact(g.DB), "version", version())
+	return server.Run(ctx, server.Config{Version: version(), Log: log, URL: g.DB, Migrate: mode}, s, l)
+}
+
+// listen opens both listeners, or none.
+func listen(f *serveFlags, log *slog.Logger) (l server.Listeners, err error) {
+	if l.Main, err = net.Listen("tcp", f.addr); err != nil {
+		return l, fmt.Errorf("listen for the API: %w", err)
+	}
+	warnPublic(f.addr, log)
+	if f.adminAddr == "" {
+		return l, nil
+	}
+	if l.Admin, err = net.Listen("tcp", f.adminAddr); err != nil {
+		return l, errors.Join(fmt.Errorf("listen for the admin routes: %w", err), l.Main.Close())
+	}
+	return l, nil
+}
+
+// warnPublic warns of plain HTTP beyond this machine.
+func warnPublic(addr string, log *slog.Logger) {
+	host, _, _ := net.SplitHostPort(addr)
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		log.Warn("serving plain HTTP beyond this machine: tokens can be read on the way", "addr", strings.TrimSpace(addr))
+	}
+}

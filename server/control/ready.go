@@ -1,0 +1,125 @@
+package control
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/store"
+)
+
+// Readiness says whether this replica can serve: the database answers and takes
+// writes, and every migration this build knows is applied. Draining is the
+// edge's own affair.
+type Readiness struct {
+	store  *store.Store
+	runner *Runner
+}
+
+// NewReadiness judges s; runner may be nil.
+func NewReadiness(s *store.Store, runner *Runner) *Readiness {
+	return &Readiness{store: s, runner: runner}
+}
+
+// The words of a Health.
+const (
+	Reachable     = "reachable"
+	Unreachable   = "unreachable"
+	SchemaCurrent = "current"
+	SchemaAhead   = "ahead"   // a newer build has migrated: this one goes on
+	SchemaPending = "pending" // this build's migrations are not all applied
+	Unknown       = "unknown"
+)
+
+// Health is what readiness is judged by, and what /readyz?verbose shows.
+type Health struct {
+	Database string       `json:"database"`
+	Engine   string       `json:"engine"`
+	Schema   string       `json:"schema"`
+	Pending  []string     `json:"pending"` // versions to be applied
+	Ahead    []string     `json:"ahead"`   // versions this build does not know
+	Pool     PoolHealth   `json:"pool"`
+	Loops    []LoopHealth `json:"loops"`
+
+	err error
+}
+
+// PoolHealth is this replica's connections.
+type PoolHealth struct {
+	Max      int   `json:"max"`
+	Open     int   `json:"open"`
+	InUse    int   `json:"in_use"`
+	Waited   int64 `json:"waited"`
+	LogBytes int64 `json:"log_bytes"` // of SQLite's write-ahead log
+}
+
+// LoopHealth is how a background pass fares; age_seconds is null before its
+// first result. The text of an error stays in the log.
+type LoopHealth struct {
+	Name       string   `json:"name"`
+	OK         bool     `json:"ok"`
+	Passes     int64    `json:"passes"`
+	Failures   int64    `json:"failures"`
+	Done       int      `json:"done"`
+	AgeSeconds *float64 `json:"age_seconds"`
+}
+
+// Ready is nil if this replica can serve, else a 503 that says why not.
+func (r *Readiness) Ready(ctx context.Context) error {
+	h := r.judge(ctx)
+	if h.Schema == SchemaPending {
+		return fault.Unavailable("Migrations are pending: " + strings.Join(h.Pending, ", ") + ".").After(5 * time.Second)
+	}
+	return h.err
+}
+
+// Detail is the Health of this replica.
+func (r *Readiness) Detail(ctx context.Context) any { return r.Health(ctx) }
+
+// Health asks the database, and adds the pool and the loops.
+func (r *Readiness) Health(ctx context.Context) Health {
+	h := r.judge(ctx)
+	h.Pool = PoolHealth(r.store.Pool())
+	h.Loops = []LoopHealth{}
+	if r.runner != nil {
+		for _, s := range r.runner.Status() {
+			h.Loops = append(h.Loops, loopHealth(s))
+		}
+	}
+	return h
+}
+
+func loopHealth(s LoopStatus) LoopHealth {
+	h := LoopHealth{Name: s.Name, OK: s.Error == "", Passes: s.Passes, Failures: s.Failures, Done: s.Done}
+	if s.Age >= 0 {
+		age := s.Age.Seconds()
+		h.AgeSeconds = &age
+	}
+	return h
+}
+
+func (r *Readiness) judge(ctx context.Context) Health {
+	h := Health{
+		Database: Unreachable, Engine: r.store.Engine(), Schema: Unknown,
+		Pending: []string{}, Ahead: []string{},
+	}
+	if h.err = r.store.Ping(ctx); h.err != nil {
+		return h
+	}
+	gap, err := r.store.Gap(ctx)
+	if err != nil {
+		h.err = err
+		return h
+	}
+	h.Database, h.Schema = Reachable, SchemaCurrent
+	h.Pending, h.Ahead = append(h.Pending, gap.Pending...), append(h.Ahead, gap.Ahead...)
+	switch {
+	case len(gap.Pending) > 0:
+		h.Schema = SchemaPending
+	case len(gap.Ahead) > 0:
+		h.Schema = SchemaAhead
+	}
+	_, h.err = r.store.Time(ctx)
+	return h
+}

@@ -1,0 +1,217 @@
+package control
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/store"
+)
+
+// A verdict about a token is used for verdictLife: a revoked token works for at
+// most that long, on every replica. For its last second one request looks the
+// token up anew while the others go on, so that a busy token never sends a
+// crowd to the database.
+const (
+	verdictLife  = 5 * time.Second
+	refreshAfter = 4 * time.Second
+
+	// LastUsedEvery is how often FlushLastUsed should run.
+	LastUsedEvery = time.Minute
+
+	// Guesses have a cache of their own: they cannot push known tokens out.
+	knownSize, unknownSize = 4096, 1024
+)
+
+// Verifier knows whose a token is.
+type Verifier struct {
+	store *store.Store
+
+	mu      sync.Mutex
+	known   verdicts
+	unknown verdicts
+	used    map[string]coltype.Time // token id → last seen, since the last flush
+}
+
+// NewVerifier is a Verifier that asks s.
+func NewVerifier(s *store.Store) *Verifier {
+	return &Verifier{
+		store: s,
+		known: verdicts{size: knownSize, by: map[string]*verdict{}}, unknown: verdicts{size: unknownSize, by: map[string]*verdict{}},
+		used: map[string]coltype.Time{},
+	}
+}
+
+// verdict is what is known about a token: row is nil if there is no such token.
+type verdict struct {
+	row       *model.TokenGetByHashRow
+	principal Principal
+	at        coltype.Time // when it was looked up
+	asked     bool         // somebody is looking it up anew
+}
+
+// Verify is the owner and the scopes of a token. A token that is malformed,
+// unknown, expired or revoked is a fault.Unauthorized, all alike. Verdicts are
+// cached for up to 5 s. While the database is away it is a 503.
+func (v *Verifier) Verify(ctx context.Context, token string) (Principal, error) {
+	if !wellFormed(token) {
+		return Principal{}, fault.Unauthorized()
+	}
+	now, err := v.store.Time(ctx)
+	if err != nil {
+		return Principal{}, err
+	}
+	hash := hashToken(token)
+	found := v.cached(hash, now)
+	if found == nil {
+		if found, err = v.lookUp(ctx, hash, now); err != nil {
+			return Principal{}, err
+		}
+	}
+	if !found.valid(hash, now) {
+		return Principal{}, fault.Unauthorized()
+	}
+	v.note(found.row.ID, now)
+	return found.principal, nil
+}
+
+// valid reports whether the verdict lets its token in at now.
+func (d *verdict) valid(hash string, now coltype.Time) bool {
+	return d.row != nil &&
+		subtle.ConstantTimeCompare([]byte(d.row.Hash), []byte(hash)) == 1 &&
+		d.row.RevokedAt.IsZero() &&
+		(d.row.ExpiresAt.IsZero() || now.Before(d.row.ExpiresAt))
+}
+
+// cached is the verdict to use; nil for the request that is to look it up.
+func (v *Verifier) cached(hash string, now coltype.Time) *verdict {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	d := v.known.by[hash]
+	if d == nil {
+		d = v.unknown.by[hash]
+	}
+	if d == nil {
+		return nil
+	}
+	// A clock that was corrected backwards must not make a verdict last.
+	age := now.Sub(d.at).Abs()
+	if age >= verdictLife || (age >= refreshAfter && !d.asked) {
+		d.asked = true
+		return nil
+	}
+	return d
+}
+
+func (v *Verifier) lookUp(ctx context.Context, hash string, now coltype.Time) (*verdict, error) {
+	d := &verdict{at: now}
+	row, err := v.store.TokenGetByHash(store.Uncounted(ctx), model.TokenGetByHashParams{Hash: hash})
+	switch {
+	case store.NotFound(err):
+	case err != nil:
+		return nil, store.Explain(fmt.Errorf("look up token: %w", err))
+	default:
+		d.row = &row
+		if d.principal, err = principalOf(row); err != nil {
+			return nil, err
+		}
+	}
+	v.keep(hash, d)
+	return d, nil
+}
+
+func principalOf(row model.TokenGetByHashRow) (Principal, error) {
+	p := Principal{OwnerID: row.OwnerID, OwnerName: row.OwnerName, TokenID: row.ID, TokenName: row.Name}
+	if err := json.Unmarshal(row.Scopes, &p.Scopes); err != nil {
+		return Principal{}, fmt.Errorf("read scopes of token %s: %w", row.ID, err)
+	}
+	return p, nil
+}
+
+func (v *Verifier) keep(hash string, d *verdict) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if d.row == nil {
+		v.unknown.put(hash, d)
+		delete(v.known.by, hash)
+		return
+	}
+	v.known.put(hash, d)
+	delete(v.unknown.by, hash)
+}
+
+// verdicts is a bounded cache.
+type verdicts struct {
+	size int
+	by   map[string]*verdict
+}
+
+// put makes room by dropping what has run out, and else any one.
+func (c *verdicts) put(hash string, d *verdict) {
+	if _, there := c.by[hash]; !there && len(c.by) >= c.size {
+		maps.DeleteFunc(c.by, func(_ string, old *verdict) bool { return d.at.Sub(old.at).Abs() >= verdictLife })
+		for other := range c.by {
+			if len(c.by) < c.size {
+				break
+			}
+			delete(c.by, other)
+		}
+	}
+	c.by[hash] = d
+}
+
+func (v *Verifier) note(tokenID string, now coltype.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.used[tokenID] = now
+}
+
+// FlushLastUsed writes when the tokens were last seen, so that no request has
+// to. It is a pass of the loop runner; what it cannot write now waits for the
+// next one.
+func (v *Verifier) FlushLastUsed(ctx context.Context, s *store.Store) (int, error) {
+	used := v.takeUsed()
+	err := s.Tx(ctx, func(q model.Querier) error {
+		for _, tokenID := range slices.Sorted(maps.Keys(used)) {
+			_, err := q.TokenSetLastUsed(ctx, model.TokenSetLastUsedParams{ID: tokenID, LastUsedAt: used[tokenID]})
+			if err != nil {
+				return fmt.Errorf("note the use of token %s: %w", tokenID, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		v.giveBack(used)
+		return 0, err
+	}
+	return len(used), nil
+}
+
+func (v *Verifier) takeUsed() map[string]coltype.Time {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	used := v.used
+	v.used = map[string]coltype.Time{}
+	return used
+}
+
+func (v *Verifier) giveBack(used map[string]coltype.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for tokenID, at := range used {
+		v.used[tokenID] = coltype.Later(at, v.used[tokenID])
+	}
+}
+
+// Loop is the pass that calls FlushLastUsed.
+func (v *Verifier) Loop() Loop {
+	return Loop{Name: "tokens-last-used", Every: LastUsedEvery, Run: v.FlushLastUsed}
+}

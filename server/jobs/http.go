@@ -1,0 +1,86 @@
+package jobs
+
+import (
+	"net/http"
+	"regexp"
+	"sync/atomic"
+
+	"github.com/stint-run/stint/server/control"
+	"github.com/stint-run/stint/server/store"
+	"github.com/stint-run/stint/server/web"
+)
+
+// routes is what the handlers share.
+type routes struct {
+	api      *web.API
+	store    *store.Store
+	hub      *Hub
+	stopping <-chan struct{}
+	turn     atomic.Uint64 // claims of this process; rotates the kinds
+}
+
+var kindNames = regexp.MustCompile(`^[a-z][a-z0-9_.-]{0,62}$`)
+
+// Routes adds the queue's routes to the API.
+func Routes(a *web.API, s *store.Store, hub *Hub) {
+	h := &routes{api: a, store: s, hub: hub, stopping: a.Draining()}
+
+	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/jobs", ID: "enqueue-job", Summary: "Enqueue a job",
+		Description: "An upsert: at most one job per key (or issue) is live. 201 is a new job; 200 met the live one.",
+		Scope:       web.ScopeJobsEnqueue, Status: http.StatusCreated, Also: []int{http.StatusOK}, Faults: []string{"key_in_use"}}, h.enqueue)
+	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/jobs/batch", ID: "enqueue-jobs", Summary: "Enqueue up to 1,000 jobs",
+		Description: "One transaction. A fault of shape in any item refuses the whole batch; conflicts are told per item.",
+		Scope:       web.ScopeJobsEnqueue, MaxBody: web.BatchLimit}, h.enqueueBatch)
+	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/jobs", ID: "list-jobs", Summary: "List jobs, newest first",
+		Scope: web.ScopeJobsRead, Faults: []string{"invalid_cursor"}}, h.list)
+	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/jobs/{id}", ID: "get-job", Summary: "Get a job", Scope: web.ScopeJobsRead}, h.get)
+
+	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/jobs/claim", ID: "claim-jobs", Summary: "Claim due jobs under a lease",
+		Description: "The most urgent first. The attempt is counted and a run opened. An answer without jobs is not kept under an Idempotency-Key.",
+		Scope:       web.ScopeJobsWork}, h.claim, h.claimHooks())
+	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/jobs/complete", ID: "complete-jobs", Summary: "Complete up to 1,000 jobs",
+		Scope: web.ScopeJobsWork, MaxBody: web.BatchLimit}, h.completeBatch)
+	web.Write(a, h.work("heartbeat", "heartbeat-job", "Extend the lease of a job"), h.heartbeat)
+	web.Write(a, h.work("complete", "complete-job", "Finish a job: it succeeded"), h.complete)
+	web.Write(a, h.work("fail", "fail-job", "Finish an attempt: it failed"), h.fail)
+	web.Write(a, h.work("snooze", "snooze-job", "Give a job back until later; the attempt does not count"), h.snooze)
+	web.Write(a, h.work("release", "release-job", "Give a job back at once; the attempt does not count"), h.release)
+
+	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/jobs/{id}/cancel", ID: "cancel-job", Summary: "Cancel a job",
+		Description: "A pending job ends. The holder of a claimed one is asked to stop, by its next heartbeat.",
+		Scope:       web.ScopeJobsEnqueue, Faults: []string{"state_conflict"}}, h.cancel)
+	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/jobs/{id}/retry", ID: "retry-job", Summary: "Retry a job by hand",
+		Description: "A failed or cancelled job begins again at attempt 0; one in backoff runs at once.",
+		Scope:       web.ScopeJobsEnqueue, Faults: []string{"state_conflict", "key_in_use"}}, h.retry)
+
+	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/kinds", ID: "list-kinds", Summary: "List kinds of job, by name",
+		Scope: web.ScopeJobsRead, Faults: []string{"invalid_cursor"}}, h.kinds)
+	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/kinds/{name}", ID: "get-kind", Summary: "Get a kind", Scope: web.ScopeJobsRead}, h.kind)
+	web.Write(a, web.Op{Method: http.MethodPut, Path: "/v1/kinds/{name}", ID: "put-kind", Summary: "Set a kind's lease, attempts and backoff",
+		Description: "201 registers an unknown kind. A known one needs If-Match.",
+		Scope:       web.ScopeKindsWrite, Also: []int{http.StatusCreated}, Faults: []string{"precondition_failed", "precondition_required"}}, h.putKind)
+	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/kinds/{name}/pause", ID: "pause-kind", Summary: "Hold a kind back from claims",
+		Scope: web.ScopeKindsWrite}, h.pauseKind)
+	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/kinds/{name}/resume", ID: "resume-kind", Summary: "Let a paused kind be claimed again",
+		Scope: web.ScopeKindsWrite}, h.resumeKind)
+}
+
+// work is a route that the holder of a lease calls.
+func (h *routes) work(action, id, summary string) web.Op {
+	return web.Op{Method: http.MethodPost, Path: "/v1/jobs/{id}/" + action, ID: id, Summary: summary,
+		Scope: web.ScopeJobsWork, Faults: []string{"lease_lost", "state_conflict"}}
+}
+
+func (h *routes) draining() bool {
+	select {
+	case <-h.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// Loops are the passes of the queue.
+func Loops() []control.Loop {
+	return []control.Loop{{Name: "run-reaper", Every: ReapEvery, Pass: Reap, Batch: ReapBatch}}
+}

@@ -1,0 +1,106 @@
+package jobs
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/web"
+)
+
+// pollEvery is how often a waiting claim looks for work that nobody woke it
+// for: another replica's, or work that has become due.
+const pollEvery = time.Second
+
+type claimInput struct {
+	Body struct {
+		Worker       string   `json:"worker" minLength:"1" maxLength:"128" pattern:"^[!-~]([ -~]*[!-~])?$" patternDescription:"printable ASCII, no space at either end" doc:"Who works; shown to people, and kept with the run."`
+		Kinds        []string `json:"kinds" minItems:"1" maxItems:"32" uniqueItems:"true" doc:"Kinds of job to take."`
+		Limit        int64    `json:"limit,omitempty" minimum:"1" maximum:"100" default:"1" doc:"How many jobs at most."`
+		LeaseSeconds *int64   `json:"lease_seconds,omitempty" minimum:"10" maximum:"86400" doc:"Absent: each kind's own."`
+		WaitSeconds  int64    `json:"wait_seconds,omitempty" minimum:"0" maximum:"30" default:"0" doc:"How long to wait for work while there is none."`
+	}
+	wait *waiter
+}
+
+type claimAnswer struct {
+	Jobs        []claimedJSON `json:"jobs" doc:"Empty when nothing is due."`
+	PollAfterMS int64         `json:"poll_after_ms" doc:"When to ask again, in milliseconds."`
+}
+
+// waiter is the waiting of one claim.
+type waiter struct {
+	until coltype.Time
+	wake  <-chan struct{}
+}
+
+func (h *routes) claim(ctx context.Context, q model.Querier, now coltype.Time, in *claimInput) (web.Answer[claimAnswer], error) {
+	taken, err := Claim(ctx, q, now, ClaimIn{
+		OwnerID: web.Caller(ctx).OwnerID, Worker: in.Body.Worker, Kinds: in.Body.Kinds,
+		Limit: max(in.Body.Limit, 1), LeaseSeconds: in.Body.LeaseSeconds, Turn: h.turn.Add(1),
+	})
+	if err != nil {
+		return web.Answer[claimAnswer]{}, err
+	}
+	out := claimAnswer{Jobs: make([]claimedJSON, len(taken))}
+	for i, c := range taken {
+		out.Jobs[i] = claimedOf(c)
+	}
+	if len(taken) == 0 {
+		out.PollAfterMS = pollEvery.Milliseconds()
+	}
+	return web.Answer[claimAnswer]{Body: out, Check: stillHeld}, nil
+}
+
+// stillHeld leaves out what a slow commit let run out: a lease that has ended
+// is not reported as held.
+func stillHeld(now coltype.Time, body *claimAnswer) error {
+	body.Jobs = slices.DeleteFunc(body.Jobs, func(j claimedJSON) bool { return !j.LeaseExpiresAt.After(now) })
+	return nil
+}
+
+// claimHooks let a claim wait for work without a transaction or a connection.
+func (h *routes) claimHooks() web.Hooks[claimInput, claimAnswer] {
+	return web.Hooks[claimInput, claimAnswer]{
+		Before: h.listen,
+		Keep:   func(body *claimAnswer) bool { return len(body.Jobs) > 0 },
+		Again:  h.await,
+	}
+}
+
+// listen begins the waiting before the first look, so that no wake-up between
+// the look and the wait is missed.
+func (h *routes) listen(ctx context.Context, in *claimInput) error {
+	if in.Body.WaitSeconds == 0 || in.wait != nil {
+		return nil
+	}
+	wake, stop := h.hub.Listen(web.Caller(ctx).OwnerID, in.Body.Kinds)
+	context.AfterFunc(ctx, stop)
+	in.wait = &waiter{until: h.store.Now().Add(seconds(in.Body.WaitSeconds)), wake: wake}
+	return nil
+}
+
+// await returns true when it is worth looking again, and false when the time is
+// up, the client is gone, or this replica is stopping.
+func (h *routes) await(ctx context.Context, in *claimInput) bool {
+	if in.wait == nil {
+		return false
+	}
+	left := in.wait.until.Sub(h.store.Now())
+	if left <= 0 {
+		return false
+	}
+	timer := time.NewTimer(min(left, pollEvery))
+	defer timer.Stop()
+	select {
+	case <-in.wait.wake:
+	case <-timer.C:
+	case <-ctx.Done():
+		return false
+	case <-h.stopping:
+		return false
+	}
+	return true
+}

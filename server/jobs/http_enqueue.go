@@ -1,0 +1,180 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/repos"
+	"github.com/stint-run/stint/server/web"
+)
+
+// repoBody names the repository that a job is about.
+type repoBody struct {
+	Forge     string `json:"forge" enum:"github,gitea,forgejo,gitlab"`
+	Host      string `json:"host,omitempty" doc:"Default github.com and gitlab.com; required for gitea and forgejo. Case does not count."`
+	Namespace string `json:"namespace" minLength:"1" doc:"The forge's owner or group. Case does not count."`
+	Name      string `json:"name" minLength:"1" doc:"Case does not count."`
+}
+
+// enqueueBody is one job to enqueue.
+type enqueueBody struct {
+	Kind        string       `json:"kind" pattern:"^[a-z][a-z0-9_.-]{0,62}$" patternDescription:"a lower-case letter, then up to 62 of a-z 0-9 _ . -" doc:"Registered by its first enqueue."`
+	Key         *string      `json:"key,omitempty" minLength:"1" maxLength:"512" doc:"At most one live job per key."`
+	Repo        *repoBody    `json:"repo,omitempty" doc:"Tracked if it is unknown."`
+	IssueNumber *int64       `json:"issue_number,omitempty" minimum:"1" doc:"With repo: makes the key, so that an issue has at most one live job."`
+	Payload     coltype.JSON `json:"payload,omitempty" doc:"Any JSON value up to 256 KiB, handed to the worker as it is. Absent: {}."`
+	Priority    *int64       `json:"priority,omitempty" minimum:"1" maximum:"4" doc:"1 is the most urgent. Absent: 3."`
+	RunAt       coltype.Time `json:"run_at,omitempty" doc:"Not claimed before; the past is now. Absent: now."`
+	MaxAttempts *int64       `json:"max_attempts,omitempty" minimum:"1" maximum:"100" doc:"Absent: the kind's."`
+	OnDuplicate string       `json:"on_duplicate,omitempty" enum:"replace,keep" doc:"What becomes of a live job of the key. replace (default): a pending job takes the members that are present, a claimed one runs again afterwards. keep: nothing changes."`
+}
+
+type enqueueInput struct {
+	Traceparent string `header:"Traceparent" doc:"W3C trace context, kept on the job and handed to the worker."`
+	Body        enqueueBody
+}
+
+// enqueuedJSON answers an enqueue.
+type enqueuedJSON struct {
+	Job          jobJSON `json:"job"`
+	Deduplicated bool    `json:"deduplicated" doc:"The key was live: job is the live job."`
+	Again        bool    `json:"again" doc:"The request was kept, to run after the claimed job."`
+}
+
+type enqueueBatchInput struct {
+	Traceparent string `header:"Traceparent" doc:"W3C trace context, kept on the jobs and handed to the worker."`
+	Body        struct {
+		Items []enqueueBody `json:"items" minItems:"1" maxItems:"1000" doc:"Enqueued in order, in one transaction."`
+	}
+}
+
+// enqueueResult is what became of one item of a batch.
+type enqueueResult struct {
+	Status int `json:"status" doc:"201 new, 200 deduplicated, or the problem's."`
+	*enqueuedJSON
+	Problem *web.Problem `json:"problem,omitempty" doc:"Instead of job, when the item alone was refused."`
+}
+
+type enqueueBatchAnswer struct {
+	Results []enqueueResult `json:"results" doc:"In the order of items."`
+}
+
+func (h *routes) enqueue(ctx context.Context, q model.Querier, now coltype.Time, in *enqueueInput) (web.Answer[enqueuedJSON], error) {
+	item, faults := in.Body.item("", in.Traceparent)
+	if faults != nil {
+		return web.Answer[enqueuedJSON]{}, fault.Invalid(faults...)
+	}
+	owner := web.Caller(ctx).OwnerID
+	out, err := Enqueue(ctx, q, now, owner, []EnqueueIn{item})
+	if err == nil {
+		err = out[0].Err
+	}
+	if err != nil {
+		return web.Answer[enqueuedJSON]{}, err
+	}
+	return web.Answer[enqueuedJSON]{
+		Status: out[0].status(), Body: *enqueuedOf(out[0]),
+		After: func() { h.hub.Wake(owner, item.Kind) },
+	}, nil
+}
+
+func (h *routes) enqueueBatch(ctx context.Context, q model.Querier, now coltype.Time, in *enqueueBatchInput) (web.Answer[enqueueBatchAnswer], error) {
+	items := make([]EnqueueIn, len(in.Body.Items))
+	var faults []fault.Item
+	for i, body := range in.Body.Items {
+		item, wrong := body.item(fmt.Sprintf("/items/%d", i), in.Traceparent)
+		items[i], faults = item, append(faults, wrong...)
+	}
+	if faults != nil {
+		return web.Answer[enqueueBatchAnswer]{}, fault.Invalid(faults...)
+	}
+	owner := web.Caller(ctx).OwnerID
+	out, err := Enqueue(ctx, q, now, owner, items)
+	if err != nil {
+		return web.Answer[enqueueBatchAnswer]{}, err
+	}
+	results := make([]enqueueResult, len(out))
+	for i, e := range out {
+		results[i] = e.result(ctx)
+	}
+	return web.Answer[enqueueBatchAnswer]{
+		Body:  enqueueBatchAnswer{Results: results},
+		After: func() { h.hub.Wake(owner, kindsOf(items)...) },
+	}, nil
+}
+
+// status is 201 for a new job, 200 for a live one.
+func (e Enqueued) status() int {
+	if e.Deduplicated {
+		return http.StatusOK
+	}
+	return http.StatusCreated
+}
+
+func enqueuedOf(e Enqueued) *enqueuedJSON {
+	return &enqueuedJSON{Job: jobOf(e.Job), Deduplicated: e.Deduplicated, Again: e.Again}
+}
+
+func (e Enqueued) result(ctx context.Context) enqueueResult {
+	var f *fault.Fault
+	if errors.As(e.Err, &f) {
+		return enqueueResult{Status: f.Status, Problem: web.ProblemOf(ctx, f)}
+	}
+	return enqueueResult{Status: e.status(), enqueuedJSON: enqueuedOf(e)}
+}
+
+// item is the body as Enqueue takes it, and what is wrong with it; pointer
+// leads to the body.
+func (b enqueueBody) item(pointer, traceparent string) (EnqueueIn, []fault.Item) {
+	in := EnqueueIn{
+		Kind: b.Kind, Key: b.Key, IssueNumber: b.IssueNumber, Payload: b.Payload, Priority: b.Priority,
+		RunAt: b.RunAt, MaxAttempts: b.MaxAttempts, Traceparent: traceOf(traceparent), Keep: b.OnDuplicate == "keep",
+	}
+	faults := b.keyFaults(pointer)
+	if b.Repo == nil {
+		return in, faults
+	}
+	ref, wrong := repos.Ref{Forge: b.Repo.Forge, Host: b.Repo.Host, Namespace: b.Repo.Namespace, Name: b.Repo.Name}.Normal()
+	in.Repo = &ref
+	for member, detail := range wrong {
+		faults = append(faults, fault.Item{Pointer: pointer + "/repo/" + member, Detail: detail})
+	}
+	return in, faults
+}
+
+// keyFaults are the rules of key, issue_number and repo together.
+func (b enqueueBody) keyFaults(pointer string) []fault.Item {
+	var faults []fault.Item
+	wrong := func(member, detail string) {
+		faults = append(faults, fault.Item{Pointer: pointer + "/" + member, Detail: detail})
+	}
+	if b.Key != nil && strings.HasPrefix(*b.Key, "issue:") {
+		wrong("key", "keys that begin with issue: are made from repo and issue_number")
+	}
+	if b.Key != nil && b.IssueNumber != nil {
+		wrong("key", "issue_number makes the key; send one of the two")
+	}
+	if b.IssueNumber != nil && b.Repo == nil {
+		wrong("issue_number", "an issue needs its repo")
+	}
+	return faults
+}
+
+var traceparents = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+
+// traceOf is a valid trace context; an invalid one is ignored, as the standard
+// has it.
+func traceOf(header string) *string {
+	if !traceparents.MatchString(header) || slices.Contains(strings.Split(header, "-")[1:3], strings.Repeat("0", 32)) {
+		return nil
+	}
+	return &header
+}

@@ -1,0 +1,172 @@
+package jobs
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/web"
+)
+
+type heartbeatInput struct {
+	ID   string `path:"id"`
+	Body struct {
+		LeaseToken   string       `json:"lease_token" maxLength:"128"`
+		LeaseSeconds *int64       `json:"lease_seconds,omitempty" minimum:"10" maximum:"86400" doc:"From now. Absent: the kind's."`
+		Progress     coltype.JSON `json:"progress,omitempty" doc:"Any JSON value up to 16 KiB; replaces the last. Absent: the last stays."`
+	}
+}
+
+type heartbeatAnswer struct {
+	LeaseExpiresAt coltype.Time `json:"lease_expires_at"`
+	Directive      string       `json:"directive" enum:"continue,cancel,drain" doc:"cancel: stop the work and report. drain: this replica is stopping; finish, and claim elsewhere."`
+}
+
+func (h *routes) heartbeat(ctx context.Context, q model.Querier, now coltype.Time, in *heartbeatInput) (web.Answer[heartbeatAnswer], error) {
+	beat, err := Heartbeat(ctx, q, now, HeartbeatIn{
+		OwnerID: web.Caller(ctx).OwnerID, ID: in.ID, LeaseToken: in.Body.LeaseToken,
+		LeaseSeconds: in.Body.LeaseSeconds, Progress: in.Body.Progress,
+	})
+	if err != nil {
+		return web.Answer[heartbeatAnswer]{}, err
+	}
+	if beat.Directive == DirectiveContinue && h.draining() {
+		beat.Directive = DirectiveDrain
+	}
+	return web.Answer[heartbeatAnswer]{Body: heartbeatAnswer(beat)}, nil
+}
+
+type completeInput struct {
+	ID   string `path:"id"`
+	Body struct {
+		LeaseToken string       `json:"lease_token" maxLength:"128"`
+		Result     coltype.JSON `json:"result,omitempty" doc:"Any JSON value up to 256 KiB."`
+	}
+}
+
+func (h *routes) complete(ctx context.Context, q model.Querier, now coltype.Time, in *completeInput) (web.Answer[finishedJSON], error) {
+	return h.finish(ctx, q, now, FinishIn{ID: in.ID, LeaseToken: in.Body.LeaseToken, Action: Complete, Result: in.Body.Result})
+}
+
+// errorBody says why an attempt failed.
+type errorBody struct {
+	Code    string `json:"code" minLength:"1" maxLength:"64"`
+	Message string `json:"message" maxLength:"1048576" doc:"Cut at 4 KiB."`
+}
+
+// maxMessage bounds the message of an error, in bytes.
+const maxMessage = 4 << 10
+
+type failInput struct {
+	ID   string `path:"id"`
+	Body struct {
+		LeaseToken        string    `json:"lease_token" maxLength:"128"`
+		Error             errorBody `json:"error"`
+		Retryable         *bool     `json:"retryable,omitempty" doc:"false ends the job, whatever attempts are left. Absent: true."`
+		RetryAfterSeconds *int64    `json:"retry_after_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"Instead of the kind's backoff."`
+	}
+}
+
+func (h *routes) fail(ctx context.Context, q model.Querier, now coltype.Time, in *failInput) (web.Answer[finishedJSON], error) {
+	in.Body.Error.Message = cut(in.Body.Error.Message, maxMessage)
+	text, err := encode(in.Body.Error)
+	if err != nil {
+		return web.Answer[finishedJSON]{}, err
+	}
+	return h.finish(ctx, q, now, FinishIn{
+		ID: in.ID, LeaseToken: in.Body.LeaseToken, Action: Fail, Error: text,
+		Retryable:  in.Body.Retryable == nil || *in.Body.Retryable,
+		RetryAfter: in.Body.RetryAfterSeconds, Jitter: 0.8 + 0.4*rand.Float64(),
+	})
+}
+
+type snoozeInput struct {
+	ID   string `path:"id"`
+	Body struct {
+		LeaseToken string `json:"lease_token" maxLength:"128"`
+		Seconds    int64  `json:"seconds" minimum:"0" maximum:"2592000" doc:"Until it may be claimed again; the attempt does not count."`
+	}
+}
+
+func (h *routes) snooze(ctx context.Context, q model.Querier, now coltype.Time, in *snoozeInput) (web.Answer[finishedJSON], error) {
+	return h.finish(ctx, q, now, FinishIn{ID: in.ID, LeaseToken: in.Body.LeaseToken, Action: Snooze, Seconds: in.Body.Seconds})
+}
+
+type releaseInput struct {
+	ID   string `path:"id"`
+	Body struct {
+		LeaseToken string `json:"lease_token" maxLength:"128"`
+	}
+}
+
+func (h *routes) release(ctx context.Context, q model.Querier, now coltype.Time, in *releaseInput) (web.Answer[finishedJSON], error) {
+	return h.finish(ctx, q, now, FinishIn{ID: in.ID, LeaseToken: in.Body.LeaseToken, Action: Release})
+}
+
+// finish ends a claim for the caller, and wakes who waits for what that frees.
+func (h *routes) finish(ctx context.Context, q model.Querier, now coltype.Time, in FinishIn) (web.Answer[finishedJSON], error) {
+	in.OwnerID = web.Caller(ctx).OwnerID
+	out, err := Finish(ctx, q, now, in)
+	if err != nil {
+		return web.Answer[finishedJSON]{}, err
+	}
+	return web.Answer[finishedJSON]{
+		Body:  finishedOf(out),
+		After: func() { h.hub.Wake(in.OwnerID, out.Job.Kind) },
+	}, nil
+}
+
+// completeBatchInput ends many claims at once.
+type completeBatchInput struct {
+	Body struct {
+		Items []completeItem `json:"items" minItems:"1" maxItems:"1000" doc:"Each id once. All in one transaction."`
+	}
+}
+
+type completeItem struct {
+	ID         string       `json:"id"`
+	LeaseToken string       `json:"lease_token" maxLength:"128"`
+	Result     coltype.JSON `json:"result,omitempty" doc:"Any JSON value up to 256 KiB."`
+}
+
+// completeResult is what became of one item.
+type completeResult struct {
+	Status int `json:"status" doc:"200, or the problem's."`
+	*finishedJSON
+	Problem *web.Problem `json:"problem,omitempty" doc:"Instead of job and run, when the item alone was refused."`
+}
+
+type completeBatchAnswer struct {
+	Results []completeResult `json:"results" doc:"In the order of items."`
+}
+
+func (h *routes) completeBatch(ctx context.Context, q model.Querier, now coltype.Time, in *completeBatchInput) (web.Answer[completeBatchAnswer], error) {
+	owner := web.Caller(ctx).OwnerID
+	items := make([]FinishIn, len(in.Body.Items))
+	for i, item := range in.Body.Items {
+		items[i] = FinishIn{OwnerID: owner, ID: item.ID, LeaseToken: item.LeaseToken, Action: Complete, Result: item.Result}
+	}
+	out, err := FinishAll(ctx, q, now, items)
+	if err != nil {
+		return web.Answer[completeBatchAnswer]{}, err
+	}
+	results := make([]completeResult, len(out))
+	var kinds []string
+	for i, o := range out {
+		results[i] = completeResultOf(ctx, o)
+		kinds = append(kinds, o.Job.Kind)
+	}
+	return web.Answer[completeBatchAnswer]{
+		Body:  completeBatchAnswer{Results: results},
+		After: func() { h.hub.Wake(owner, kinds...) },
+	}, nil
+}
+
+func completeResultOf(ctx context.Context, o Finished) completeResult {
+	if o.Fault != nil {
+		return completeResult{Status: o.Fault.Status, Problem: web.ProblemOf(ctx, o.Fault)}
+	}
+	body := finishedOf(o.Outcome)
+	return completeResult{Status: 200, finishedJSON: &body}
+}

@@ -1,0 +1,130 @@
+package jobs_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/jobs"
+)
+
+// putKind sets a kind whatever its version is.
+func (d *desk) putKind(in jobs.KindIn) (kind model.JobKind, created bool) {
+	d.Helper()
+	in.OwnerID = d.owner
+	d.tx(func(q model.Querier) (err error) {
+		kind, created, err = jobs.PutKind(d.Context(), q, d.now, in, func(int64) error { return nil })
+		return err
+	})
+	return kind, created
+}
+
+func (d *desk) pause(name string) (kind model.JobKind) {
+	d.Helper()
+	d.tx(func(q model.Querier) (err error) {
+		kind, err = jobs.Pause(d.Context(), q, d.now, d.owner, name, "ada")
+		return err
+	})
+	return kind
+}
+
+func (d *desk) resume(name string) (kind model.JobKind) {
+	d.Helper()
+	d.tx(func(q model.Querier) (err error) {
+		kind, err = jobs.Resume(d.Context(), q, d.now, d.owner, name)
+		return err
+	})
+	return kind
+}
+
+func TestKindIsRegisteredThenChangedAtTheVersionRead(t *testing.T) {
+	each(t, func(d *desk) {
+		in := jobs.KindIn{Name: "build", LeaseSeconds: 30, MaxAttempts: 2, BackoffBaseSeconds: 1, BackoffCapSeconds: 8}
+		if kind, created := d.putKind(in); !created || kind.Version != 1 || kind.LeaseSeconds != 30 {
+			d.Errorf("created %v, %+v", created, kind)
+		}
+		d.pass(time.Second)
+		in.LeaseSeconds, in.MaxAttempts, in.BackoffBaseSeconds, in.BackoffCapSeconds = 40, 3, 2, 9
+		kind, created := d.putKind(in)
+		if created || kind.Version != 2 || kind.LeaseSeconds != 40 || kind.MaxAttempts != 3 ||
+			kind.BackoffBaseSeconds != 2 || kind.BackoffCapSeconds != 9 || !kind.UpdatedAt.Equal(d.now) {
+			d.Errorf("created %v, %+v", created, kind)
+		}
+		in.OwnerID, in.LeaseSeconds = d.owner, 50
+		err := d.s.Tx(d.Context(), func(q model.Querier) error {
+			_, _, err := jobs.PutKind(d.Context(), q, d.now, in, func(v int64) error {
+				if v != 2 {
+					d.Errorf("match was asked for version %d", v)
+				}
+				return fault.PreconditionFailed()
+			})
+			return err
+		})
+		d.faulted(err, "precondition_failed", "")
+		if kind, _ := jobs.GetKind(d.Context(), d.s, d.owner, "build"); kind.LeaseSeconds != 40 {
+			d.Errorf("the refused change was written: %+v", kind)
+		}
+	})
+}
+
+func TestChangeThatAnotherOneOvertookIsRefused(t *testing.T) {
+	each(t, func(d *desk) {
+		n, err := int64(1), errors.New("not run")
+		d.tx(func(q model.Querier) error {
+			n, err = q.KindSet(d.Context(), model.KindSetParams{
+				OwnerID: d.owner, Name: "review", Version: 9, UpdatedAt: d.now,
+				LeaseSeconds: 60, MaxAttempts: 5, BackoffBaseSeconds: 5, BackoffCapSeconds: 3600,
+			})
+			return err
+		})
+		if n != 0 || err != nil {
+			d.Errorf("%d rows, %v", n, err)
+		}
+	})
+}
+
+func TestPausedKindIsLeftOutOfClaimsUntilItIsResumed(t *testing.T) {
+	each(t, func(d *desk) {
+		held := d.held(jobs.EnqueueIn{})
+		d.enqueue(jobs.EnqueueIn{})
+		other := d.enqueue(jobs.EnqueueIn{Kind: "other"}).Job
+		paused := d.pause("build")
+		if !paused.PausedAt.Equal(d.now) || text(paused.PausedBy) != "ada" {
+			d.Errorf("paused at %s by %s", paused.PausedAt, text(paused.PausedBy))
+		}
+		d.pass(time.Second)
+		if again := d.pause("build"); again.Version != paused.Version || !again.PausedAt.Equal(paused.PausedAt) {
+			d.Errorf("pausing twice changed the kind: %+v", again)
+		}
+		if got := d.claimIn(jobs.ClaimIn{}); len(got) != 0 {
+			d.Errorf("claimed %d jobs of a paused kind", len(got))
+		}
+		got := d.claimIn(jobs.ClaimIn{Kinds: []string{"build", "other"}, Limit: 10})
+		if len(got) != 1 || got[0].Job.ID != other.ID {
+			d.Errorf("claimed %d jobs beside the paused kind", len(got))
+		}
+		if _, err := d.beat(held, jobs.HeartbeatIn{}); err != nil {
+			d.Errorf("a running job was disturbed: %v", err)
+		}
+		d.finished(held, jobs.FinishIn{Action: jobs.Complete})
+		d.resume("build")
+		if resumed := d.resume("build"); !resumed.PausedAt.IsZero() || resumed.PausedBy != nil || resumed.Version != paused.Version+1 {
+			d.Errorf("resumed: %+v", resumed)
+		}
+		d.claim()
+	})
+}
+
+func TestUnknownKindIsNotFound(t *testing.T) {
+	each(t, func(d *desk) {
+		_, err := jobs.GetKind(d.Context(), d.s, d.owner, "nobody")
+		d.faulted(err, "not_found", "")
+		err = d.s.Tx(d.Context(), func(q model.Querier) error {
+			_, err := jobs.Pause(d.Context(), q, d.now, d.owner, "nobody", "ada")
+			return err
+		})
+		d.faulted(err, "not_found", "")
+	})
+}

@@ -1,0 +1,124 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/control"
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/keyset"
+	"github.com/stint-run/stint/server/store"
+	"github.com/stint-run/stint/server/web"
+)
+
+// routes is what the handlers share.
+type routes struct{ api *web.API }
+
+// Routes adds the operator's routes to the API.
+func Routes(a *web.API) {
+	h := &routes{api: a}
+	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/whoami", ID: "whoami", Summary: "Who the token stands for",
+		Scope: web.AnyToken}, h.whoami)
+	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/tokens", ID: "create-token", Summary: "Create a token",
+		Description: "The answer alone holds the token's text; it is kept nowhere, so this route takes no Idempotency-Key.",
+		Scope:       web.ScopeTokensWrite, Status: http.StatusCreated, NoIdempotency: true}, h.create)
+	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/tokens", ID: "list-tokens", Summary: "List tokens, newest first",
+		Scope: web.ScopeTokensWrite, Faults: []string{"invalid_cursor"}}, h.list)
+	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/tokens/{id}/revoke", ID: "revoke-token", Summary: "Revoke a token",
+		Description: "It is refused by every replica within 5 seconds. Revoking twice changes nothing.",
+		Scope:       web.ScopeTokensWrite}, h.revoke)
+}
+
+// whoamiJSON is the owner and token that a request acts for.
+type whoamiJSON struct {
+	Owner     string   `json:"owner"`
+	TokenID   string   `json:"token_id"`
+	TokenName string   `json:"token_name"`
+	Scopes    []string `json:"scopes"`
+}
+
+type noInput struct{}
+
+func (h *routes) whoami(ctx context.Context, _ model.Reader, _ coltype.Time, _ *noInput) (*whoamiJSON, error) {
+	p := web.Caller(ctx)
+	return &whoamiJSON{Owner: p.OwnerName, TokenID: p.TokenID, TokenName: p.TokenName, Scopes: p.Scopes}, nil
+}
+
+type createInput struct {
+	Body struct {
+		Name      string       `json:"name" minLength:"1" doc:"For people."`
+		Scopes    []string     `json:"scopes" minItems:"1" doc:"What the token may do; none that the caller's own token lacks."`
+		ExpiresAt coltype.Time `json:"expires_at,omitempty" doc:"Absent: never."`
+	}
+}
+
+// createdToken shows a token's text, once.
+type createdToken struct {
+	Secret string    `json:"secret" doc:"The token. It is shown once."`
+	Token  tokenJSON `json:"token"`
+	// A token is never met again, so this is always false.
+	Deduplicated bool `json:"deduplicated"`
+}
+
+func (h *routes) create(ctx context.Context, q model.Querier, now coltype.Time, in *createInput) (web.Answer[createdToken], error) {
+	caller := web.Caller(ctx)
+	scopes, err := web.ParseScopes("/scopes", in.Body.Scopes)
+	if err != nil {
+		return web.Answer[createdToken]{}, err
+	}
+	for _, scope := range scopes {
+		if !caller.Allows(scope) {
+			return web.Answer[createdToken]{}, fault.Forbidden(scope)
+		}
+	}
+	text, token, err := control.Issue(ctx, q, now, control.TokenIn{
+		OwnerID: caller.OwnerID, Name: in.Body.Name, Scopes: scopes, ExpiresAt: in.Body.ExpiresAt,
+	})
+	if err != nil {
+		return web.Answer[createdToken]{}, err
+	}
+	return web.Answer[createdToken]{Body: createdToken{Secret: text, Token: tokenOf(token)}}, nil
+}
+
+type listInput struct {
+	web.PageQuery
+}
+
+func (h *routes) list(ctx context.Context, q model.Reader, _ coltype.Time, in *listInput) (*web.Page[tokenJSON], error) {
+	w, err := h.api.Window(ctx, in.PageQuery, "tokens", web.Newest)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := q.TokenPage(ctx, model.TokenPageParams{OwnerID: web.Caller(ctx).OwnerID, BeforeAt: w.At, BeforeID: w.ID, Max: w.Fetch()})
+	if err != nil {
+		return nil, fmt.Errorf("list tokens: %w", err)
+	}
+	return web.Fill(w, rows, func(t model.Token) keyset.Position { return keyset.Position{At: t.CreatedAt, ID: t.ID} }, tokenOf), nil
+}
+
+type revokeInput struct {
+	ID string `path:"id"`
+}
+
+// tokenAnswer is a token after a change.
+type tokenAnswer struct {
+	Token tokenJSON `json:"token"`
+}
+
+func (h *routes) revoke(ctx context.Context, q model.Querier, now coltype.Time, in *revokeInput) (web.Answer[tokenAnswer], error) {
+	owner := web.Caller(ctx).OwnerID
+	if _, err := q.TokenRevoke(ctx, model.TokenRevokeParams{ID: in.ID, OwnerID: owner, RevokedAt: now}); err != nil {
+		return web.Answer[tokenAnswer]{}, fmt.Errorf("revoke %s: %w", in.ID, err)
+	}
+	token, err := q.TokenGet(ctx, model.TokenGetParams{ID: in.ID, OwnerID: owner})
+	if store.NotFound(err) {
+		return web.Answer[tokenAnswer]{}, fault.NotFound()
+	}
+	if err != nil {
+		return web.Answer[tokenAnswer]{}, fmt.Errorf("get %s: %w", in.ID, err)
+	}
+	return web.Answer[tokenAnswer]{Body: tokenAnswer{Token: tokenOf(token)}}, nil
+}

@@ -1,0 +1,138 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/store"
+	"github.com/stint-run/stint/server/web"
+)
+
+// DrainTime is how long a stopping server waits for requests in flight.
+const DrainTime = 30 * time.Second
+
+// Listeners are where a server serves: Main the API, Admin (nil: nowhere) the
+// health routes.
+type Listeners struct{ Main, Admin net.Listener }
+
+// Run serves until ctx ends, and then drains: readiness goes first, waiting
+// claims answer, and requests in flight finish within DrainTime. A database
+// that is away, at the start too, makes the server unready, not stop; one that
+// this build must not use ends Run.
+func Run(ctx context.Context, c Config, s *store.Store, l Listeners) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	f := newFront(c)
+	running := make(chan struct{})
+	go func() {
+		defer close(running)
+		if err := f.open(ctx, c, s); err != nil {
+			cancel(err)
+		}
+	}()
+	err := f.serve(ctx, c, l)
+	cancel(nil)
+	<-running
+	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return err
+}
+
+// front stands before a server that may not be there yet.
+type front struct {
+	server  atomic.Pointer[Server]
+	main    atomic.Pointer[http.Handler]
+	admin   atomic.Pointer[http.Handler]
+	waiting atomic.Pointer[error] // why there is no server yet
+}
+
+func newFront(c Config) *front {
+	f := &front{}
+	starting := error(fault.Unavailable("The server is starting."))
+	f.waiting.Store(&starting)
+	closed := web.Closed(c.Log, func() error { return *f.waiting.Load() })
+	f.main.Store(&closed)
+	f.admin.Store(&closed)
+	return f
+}
+
+// open prepares the database, lets the server in, and runs its background
+// passes until ctx ends.
+func (f *front) open(ctx context.Context, c Config, s *store.Store) error {
+	key, err := f.prepared(ctx, c, s)
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	server := New(c, s, key)
+	main, admin := server.Handler(), server.Admin()
+	f.server.Store(server)
+	f.main.Store(&main)
+	f.admin.Store(&admin)
+	c.Log.Info("ready", "engine", s.Engine())
+	server.runner.Run(ctx)
+	return nil
+}
+
+// prepared tries until the database is ready.
+func (f *front) prepared(ctx context.Context, c Config, s *store.Store) ([]byte, error) {
+	for {
+		key, err := prepare(ctx, c, s)
+		if !errors.Is(err, errWaiting) || ctx.Err() != nil {
+			return key, err
+		}
+		f.waiting.Store(&err)
+		c.Log.Warn("not ready yet", "error", err.Error())
+		select {
+		case <-ctx.Done():
+			return nil, nil
+		case <-time.After(prepareEvery):
+		}
+	}
+}
+
+// serve serves until ctx ends or a listener fails, and drains.
+func (f *front) serve(ctx context.Context, c Config, l Listeners) error {
+	servers := map[*http.Server]net.Listener{web.Server("", through(&f.main)): l.Main}
+	if l.Admin != nil {
+		servers[web.Server("", through(&f.admin))] = l.Admin
+	}
+	failed := make(chan error, len(servers))
+	for srv, listener := range servers {
+		go func() { failed <- srv.Serve(listener) }()
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+		c.Log.Info("draining", "at_most", DrainTime.String())
+	case err = <-failed:
+	}
+	return errors.Join(err, f.drain(servers))
+}
+
+// through serves by whatever handler is in place when a request comes.
+func through(h *atomic.Pointer[http.Handler]) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*h.Load()).ServeHTTP(w, r) })
+}
+
+// drain stops the servers: new work is refused, requests in flight finish.
+func (f *front) drain(servers map[*http.Server]net.Listener) error {
+	if server := f.server.Load(); server != nil {
+		server.api.Drain()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), DrainTime)
+	defer cancel()
+	var errs []error
+	for srv := range servers {
+		if err := srv.Shutdown(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("drain: %w", errors.Join(err, srv.Close())))
+		}
+	}
+	return errors.Join(errs...)
+}

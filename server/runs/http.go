@@ -1,0 +1,106 @@
+package runs
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/keyset"
+	"github.com/stint-run/stint/server/web"
+)
+
+// runJSON is a run as clients see it.
+type runJSON struct {
+	ID               string       `json:"id"`
+	Kind             string       `json:"kind" enum:"job,scheduled,manual,browser,webhook"`
+	Status           string       `json:"status" enum:"in_progress,succeeded,succeeded_with_gaps,failed,cancelled,abandoned,skipped" doc:"in_progress: running under a live lease. A run whose lease ran out shows failed until it is recorded as abandoned."`
+	JobID            *string      `json:"job_id" nullable:"true"`
+	ConnectionID     *string      `json:"connection_id" nullable:"true"`
+	ExternalRunID    *string      `json:"external_run_id" nullable:"true"`
+	Attempt          *int64       `json:"attempt" nullable:"true" doc:"Of the job. Runs may share one: a snooze or release gives it back."`
+	Worker           *string      `json:"worker" nullable:"true"`
+	Generation       *int64       `json:"generation" nullable:"true"`
+	TerminalReason   *string      `json:"terminal_reason" nullable:"true"`
+	Error            coltype.JSON `json:"error"`
+	Facts            coltype.JSON `json:"facts"`
+	Progress         coltype.JSON `json:"progress"`
+	SchedulerManaged bool         `json:"scheduler_managed"`
+	Origin           string       `json:"origin" enum:"live,backfill,import"`
+	CreatedAt        coltype.Time `json:"created_at"`
+	StartedAt        coltype.Time `json:"started_at"`
+	CompletedAt      coltype.Time `json:"completed_at" nullable:"true"`
+	Omitted          []string     `json:"omitted" doc:"Members over 4 KiB that a list leaves out."`
+}
+
+func runOf(r Run, now coltype.Time) runJSON {
+	out := runJSON{
+		ID: r.ID, Kind: r.Kind, Status: Shown(r, now), JobID: r.JobID, ConnectionID: r.ConnectionID,
+		ExternalRunID: r.ExternalRunID, Attempt: r.Attempt, Worker: r.Worker, Generation: r.Generation,
+		TerminalReason: r.TerminalReason, Error: r.Error, Facts: r.Facts, Progress: r.Progress,
+		SchedulerManaged: r.SchedulerManaged, Origin: r.Origin,
+		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt, Omitted: []string{},
+	}
+	if r.Status == Running && r.Kind == KindJob {
+		out.Progress = r.JobProgress // heartbeats write it to the job alone
+	}
+	return out
+}
+
+// routes is what the handlers share.
+type routes struct{ api *web.API }
+
+// Routes adds the ledger's routes to the API.
+func Routes(a *web.API) {
+	h := &routes{api: a}
+	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/runs", ID: "list-runs", Summary: "List runs, newest first",
+		Scope: web.ScopeJobsRead, Faults: []string{"invalid_cursor"}}, h.list)
+	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/runs/{id}", ID: "get-run", Summary: "Get a run", Scope: web.ScopeJobsRead}, h.get)
+}
+
+type listInput struct {
+	web.PageQuery
+	JobID  string `query:"job_id"`
+	Status string `query:"status" enum:"running,succeeded,succeeded_with_gaps,failed,cancelled,abandoned,skipped" doc:"The recorded status: running covers in_progress, and runs whose lease ran out."`
+	Kind   string `query:"kind" enum:"job,scheduled,manual,browser,webhook"`
+}
+
+func (h *routes) list(ctx context.Context, q model.Reader, now coltype.Time, in *listInput) (*web.Page[runJSON], error) {
+	w, err := h.api.Window(ctx, in.PageQuery, "runs", web.Newest)
+	if err != nil {
+		return nil, err
+	}
+	page, next, err := List(ctx, q, ListIn{
+		OwnerID: web.Caller(ctx).OwnerID, JobID: in.JobID, Status: in.Status, Kind: in.Kind,
+		Before: w.Position, Limit: int(w.Limit),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return web.NewPage(w, keyset.Convert(page, func(r Run) runJSON { return listedOf(r, now) }), next), nil
+}
+
+// maxListed is the size up to which a list shows a JSON member, in bytes.
+const maxListed = 4 << 10
+
+// listedOf is a run within a list.
+func listedOf(r Run, now coltype.Time) runJSON {
+	out := runOf(r, now)
+	if len(out.Error) > maxListed {
+		out.Error, out.Omitted = nil, []string{"error"}
+	}
+	return out
+}
+
+type getInput struct {
+	ID string `path:"id"`
+}
+
+func (h *routes) get(ctx context.Context, q model.Reader, now coltype.Time, in *getInput) (*runJSON, error) {
+	run, err := Get(ctx, q, web.Caller(ctx).OwnerID, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := runOf(run, now)
+	return &out, nil
+}

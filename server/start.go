@@ -1,0 +1,111 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema"
+	"github.com/stint-run/stint/server/control"
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/store"
+)
+
+// prepareEvery is the pause between two tries to prepare a database that is
+// away, or that somebody else has to migrate.
+const prepareEvery = 2 * time.Second
+
+// errWaiting is a start that goes on by itself once the database is there.
+var errWaiting = errors.New("waiting for the database")
+
+// prepare brings the database to the schema of this build and returns the key
+// that its replicas share. errWaiting means: try again; any other error is one
+// that a person has to act on.
+func prepare(ctx context.Context, c Config, s *store.Store) ([]byte, error) {
+	if s.Engine() == store.Postgres {
+		if err := s.Ping(ctx); err != nil {
+			return nil, fmt.Errorf("%w: %w", errWaiting, err)
+		}
+	}
+	if _, err := schema.Migrate(ctx, schema.Options{URL: c.URL, Mode: c.Migrate, Log: c.Log}); err != nil {
+		return nil, err
+	}
+	gap, err := s.Gap(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errWaiting, err)
+	}
+	if len(gap.Pending) > 0 {
+		return nil, fmt.Errorf("%w: %w", errWaiting,
+			fault.Unavailable("Migrations are pending: "+strings.Join(gap.Pending, ", ")+"."))
+	}
+	if s.Engine() == store.SQLite {
+		if err := localToken(ctx, c, s); err != nil {
+			return nil, err
+		}
+	}
+	return control.SharedKey(ctx, s, "cursor_key")
+}
+
+// localOwner is the owner of an embedded database.
+const localOwner = "default"
+
+// localToken sees that the file PATH.token beside an embedded database PATH
+// holds an owner token that works, so that nobody on the laptop types one. Who
+// can read the file can read the database.
+func localToken(ctx context.Context, c Config, s *store.Store) error {
+	path, err := store.SQLitePath(c.URL)
+	if err != nil {
+		return err
+	}
+	path += ".token"
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("read the owner token: %w", err)
+	}
+	if err == nil && works(ctx, s, strings.TrimSpace(string(text))) {
+		return nil
+	}
+	token, err := issueLocal(ctx, s)
+	if err != nil {
+		return fmt.Errorf("issue the owner token: %w", err)
+	}
+	if err := writePrivate(path, token+"\n"); err != nil {
+		return fmt.Errorf("write the owner token: %w", err)
+	}
+	c.Log.Info("wrote the owner token", "file", path)
+	return nil
+}
+
+// works reports whether the token is one of this database: the database may
+// have been replaced beside its token file.
+func works(ctx context.Context, s *store.Store, token string) bool {
+	_, err := control.NewVerifier(s).Verify(ctx, token)
+	return err == nil
+}
+
+func issueLocal(ctx context.Context, s *store.Store) (token string, err error) {
+	err = s.Tx(ctx, func(q model.Querier) error {
+		owner, _, err := control.CreateOwner(ctx, q, s.Now(), localOwner)
+		if err != nil {
+			return err
+		}
+		token, _, err = control.Issue(ctx, q, s.Now(), control.TokenIn{
+			OwnerID: owner.ID, Name: "local", Scopes: []string{control.ScopeAdmin},
+		})
+		return err
+	})
+	return token, err
+}
+
+// writePrivate puts a file in place whole, readable by its owner alone.
+func writePrivate(path, text string) error {
+	temp := path + ".new"
+	if err := os.WriteFile(temp, []byte(text), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temp, path)
+}

@@ -1,0 +1,298 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/id"
+	"github.com/stint-run/stint/server/store"
+	"github.com/stint-run/stint/server/web"
+)
+
+const (
+	adminToken  = "stint_admin"
+	readerToken = "stint_reader"
+	otherToken  = "stint_other" // of the same owner as adminToken
+)
+
+// tokens is a Verifier with fixed tokens.
+type tokens map[string]web.Principal
+
+func (v tokens) Verify(_ context.Context, token string) (web.Principal, error) {
+	if p, ok := v[token]; ok {
+		return p, nil
+	}
+	return web.Principal{}, fault.Unauthorized()
+}
+
+// edge is an API with test routes on a real database, served over HTTP.
+type edge struct {
+	*web.API
+	store *store.Store
+	url   string
+	log   *lockedBuffer
+	effects
+}
+
+// effects steers what POST /v1/things does beside its one row.
+type effects struct {
+	during func(q model.Querier) error // inside the transaction, after the row
+	after  func()
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// each serves the test routes on both engines.
+func each(t *testing.T, fn func(t *testing.T, e *edge)) {
+	t.Helper()
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) { fn(t, serve(t, s, web.Config{})) })
+}
+
+// one serves the test routes on SQLite, for what no engine has a say in.
+func one(t *testing.T, c web.Config) *edge {
+	t.Helper()
+	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.SQLite)})
+	return serve(t, s, c)
+}
+
+func serve(t *testing.T, s *store.Store, c web.Config) *edge {
+	t.Helper()
+	owner := dbtest.Owner(t, s, "ada")
+	foreign := dbtest.Owner(t, s, "bob")
+	e := &edge{store: s, log: &lockedBuffer{}}
+	c.Version, c.Store, c.CursorKey = "test", s, []byte("0123456789abcdef")
+	c.Log = slog.New(slog.NewJSONHandler(e.log, nil))
+	c.Verifier = tokens{
+		adminToken:    {OwnerID: owner.ID, TokenID: "tok_admin", Scopes: []string{web.ScopeAdmin}},
+		otherToken:    {OwnerID: owner.ID, TokenID: "tok_other", Scopes: []string{web.ScopeAdmin}},
+		readerToken:   {OwnerID: owner.ID, TokenID: "tok_reader", Scopes: []string{web.ScopeJobsRead}},
+		"stint_bob":   {OwnerID: foreign.ID, TokenID: "tok_bob", Scopes: []string{web.ScopeAdmin}},
+		"stint_panic": {OwnerID: owner.ID, TokenID: "tok_panic", Scopes: []string{web.ScopeAdmin}},
+	}
+	e.API = web.New(c)
+	e.routes()
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = web.Server("", e.Handler())
+	server.Start()
+	t.Cleanup(server.Close)
+	e.url = server.URL
+	return e
+}
+
+type thingJSON struct {
+	ID      string       `json:"id"`
+	Kind    string       `json:"kind"`
+	Payload coltype.JSON `json:"payload"`
+	At      coltype.Time `json:"at" nullable:"true"`
+	Note    *string      `json:"note"`
+}
+
+func (t *thingJSON) ETag() string { return web.ETag(3) }
+
+type part struct {
+	Kind string `json:"kind" pattern:"^[a-z]+$" maxLength:"20"`
+	Size int64  `json:"size,omitempty" minimum:"1" maximum:"100"`
+}
+
+type thingBody struct {
+	Kind     string                  `json:"kind" pattern:"^[a-z]+$" maxLength:"20"`
+	Note     *string                 `json:"note,omitempty"`
+	Count    int64                   `json:"count,omitempty"`
+	At       coltype.Time            `json:"at,omitempty"`
+	Payload  coltype.JSON            `json:"payload,omitempty"`
+	Progress coltype.JSON            `json:"progress,omitempty"`
+	Facts    map[string]coltype.JSON `json:"facts,omitempty"`
+	Items    []part                  `json:"items,omitempty" maxItems:"3"`
+}
+
+type created struct {
+	Thing thingJSON `json:"thing"`
+}
+
+type thingQuery struct {
+	web.PageQuery
+	State []string     `query:"state,explode" enum:"pending,done" maxItems:"5"`
+	Kind  string       `query:"kind" maxLength:"63"`
+	Since coltype.Time `query:"since"`
+}
+
+type nothing struct{}
+
+func (e *edge) routes() {
+	web.Write(e.API, web.Op{Method: "POST", Path: "/v1/things", ID: "create-thing", Scope: web.ScopeJobsEnqueue, Status: 201}, e.create)
+	web.Write(e.API, web.Op{Method: "POST", Path: "/v1/secrets", ID: "create-secret", Scope: web.ScopeTokensWrite, NoIdempotency: true},
+		func(context.Context, model.Querier, coltype.Time, *nothing) (web.Answer[map[string]string], error) {
+			return web.Answer[map[string]string]{Body: map[string]string{"secret": "s3cr3t"}}, nil
+		})
+	web.Write(e.API, web.Op{Method: "PATCH", Path: "/v1/things/{id}", ID: "change-thing", Scope: web.ScopeReposWrite},
+		func(_ context.Context, _ model.Querier, _ coltype.Time, in *struct {
+			ID string `path:"id"`
+			web.IfMatch
+		}) (web.Answer[created], error) {
+			return web.Answer[created]{Body: created{thingJSON{ID: in.ID}}, ETag: web.ETag(4)}, in.Require(3)
+		})
+	web.Read(e.API, web.Op{Method: "GET", Path: "/v1/things", ID: "list-things", Scope: web.ScopeJobsRead}, e.list)
+	web.Read(e.API, web.Op{Method: "GET", Path: "/v1/things/{id}", ID: "get-thing", Scope: web.ScopeJobsRead},
+		func(_ context.Context, _ model.Reader, _ coltype.Time, in *struct {
+			ID string `path:"id"`
+		}) (*thingJSON, error) {
+			return &thingJSON{ID: in.ID}, nil
+		})
+	web.Read(e.API, web.Op{Method: "GET", Path: "/v1/broken", ID: "broken", Scope: web.AnyToken}, e.broken)
+}
+
+// create writes one row of meta, so that tests can count effects.
+func (e *edge) create(ctx context.Context, q model.Querier, _ coltype.Time, in *struct{ Body thingBody }) (web.Answer[created], error) {
+	thing := thingJSON{ID: id.New("thing"), Kind: in.Body.Kind, Payload: in.Body.Payload, At: in.Body.At, Note: in.Body.Note}
+	if _, err := q.MetaInsert(ctx, model.MetaInsertParams{Key: thing.ID, Value: in.Body.Kind}); err != nil {
+		return web.Answer[created]{}, err
+	}
+	if e.during != nil {
+		if err := e.during(q); err != nil {
+			return web.Answer[created]{}, err
+		}
+	}
+	return web.Answer[created]{Body: created{thing}, After: e.after}, nil
+}
+
+// list pages over 120 things that exist in arithmetic only, newest first.
+func (e *edge) list(ctx context.Context, _ model.Reader, _ coltype.Time, in *thingQuery) (*web.Page[thingJSON], error) {
+	w, err := e.Window(ctx, in.PageQuery, "things", web.Newest)
+	if err != nil {
+		return nil, err
+	}
+	var rows []web.Position
+	for i := 120; i > 0 && int64(len(rows)) < w.Fetch(); i-- {
+		at := dbtest.T0.Add(time.Duration(i/3) * time.Second)
+		row := web.Position{At: at, ID: "thing_" + string(rune('a'+i%3))}
+		if at.Before(w.At) || (at.Equal(w.At) && row.ID < w.ID) {
+			rows = append(rows, row)
+		}
+	}
+	return web.Fill(w, rows, func(p web.Position) web.Position { return p },
+		func(p web.Position) thingJSON { return thingJSON{ID: p.ID, At: p.At} }), nil
+}
+
+func (e *edge) broken(ctx context.Context, q model.Reader, _ coltype.Time, in *struct {
+	How string `query:"how"`
+}) (*created, error) {
+	switch in.How {
+	case "panic":
+		panic("boom with stint_admin")
+	case "nul":
+		_, err := q.MetaGet(ctx, model.MetaGetParams{Key: "\x00\xff"})
+		return nil, err
+	case "sql":
+		return nil, errSQL
+	case "time":
+		return &created{thingJSON{At: coltype.FromMicros(1 << 60)}}, nil
+	}
+	return nil, fault.NotFound()
+}
+
+// answer is what a client got.
+type answer struct {
+	*http.Response
+	body string
+}
+
+func (a answer) problem(t *testing.T) web.Problem {
+	t.Helper()
+	if got := a.Header.Get("Content-Type"); got != "application/problem+json" {
+		t.Fatalf("status %d has content type %q: %s", a.StatusCode, got, a.body)
+	}
+	var p web.Problem
+	if err := json.Unmarshal([]byte(a.body), &p); err != nil {
+		t.Fatal(err)
+	}
+	if p.Status != a.StatusCode || p.RequestID != a.Header.Get("X-Request-Id") || p.Type != "/problems/"+p.Code {
+		t.Errorf("problem and answer differ: %s", a.body)
+	}
+	return p
+}
+
+// pointers are the places that a problem names, in order.
+func (a answer) pointers(t *testing.T) string {
+	t.Helper()
+	var all []string
+	for _, item := range a.problem(t).Errors {
+		all = append(all, item.In+":"+item.Pointer)
+	}
+	return strings.Join(all, " ")
+}
+
+// do sends a request as the admin; headers come as name, value, ….
+func (e *edge) do(t *testing.T, method, target, body string, headers ...string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, e.url+target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+		r.Header.Set("Content-Type", "application/json")
+	}
+	r.Header.Set("Authorization", "Bearer "+adminToken)
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i+1] == "" {
+			r.Header.Del(headers[i])
+		} else {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	return send(t, r)
+}
+
+func send(t *testing.T, r *http.Request) answer {
+	t.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp, string(b)}
+}
+
+// effectsOf counts the rows that create wrote for a kind.
+func (e *edge) effectsOf(t *testing.T, kind string) (n int) {
+	t.Helper()
+	row := dbtest.DB(t, e.store).QueryRowContext(t.Context(), "select count(*) from meta where value = $1", kind)
+	if err := row.Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
