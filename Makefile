@@ -8,7 +8,7 @@ MAKEFLAGS   += --no-print-directory
 # The database of run and migrate: make migrate db=postgres://…
 db ?= sqlite:stint.db
 
-# What test, soak and bench take: make test pkg=./server/jobs args='-run Claim -v'
+# What test and soak take: make test pkg=./server/jobs args='-run Claim -v'
 pkg  ?= ./...
 args ?=
 
@@ -60,8 +60,9 @@ soak: ## Run the long tests, at full speed (pkg=… args=…)
 	CGO_ENABLED=0 tools/with-postgres go test -tags soak -run Soak -count=1 -p 1 -timeout 60m $(args) $(pkg)
 
 .PHONY: bench
-bench: ## Measure both engines: Go benchmarks, one package at a time (pkg=… args=…)
-	CGO_ENABLED=0 tools/with-postgres go test -run '^$$' -bench . -benchmem -count=1 -p 1 -timeout 60m $(args) $(pkg)
+bench: build ## Measure the queue on both engines, on throw-away databases (args=…)
+	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && bin/stint bench --db "sqlite:$$dir/bench.db" $(args)
+	tools/with-postgres sh -c 'bin/stint bench --db "$$STINT_TEST_POSTGRES" $(args)'
 
 .PHONY: check
 check: check-gen check-go check-modules build ## Check what CI checks besides tests
@@ -90,19 +91,24 @@ check-modules: ## Check that every go.mod and go.sum is tidy and unaltered
 
 # ---- change
 
-# The folders are emptied first: sqlc neither removes nor notices files of queries that are gone.
-# The client stays in place while the program that emits the API document is built: it imports it.
 .PHONY: gen
-gen: ## Write gen/ anew: accessors of both engines, their model, API document, client
+gen: gen-sql gen-api ## Write gen/ anew: accessors, model, API document, client
+
+# The folders are emptied first: sqlc neither removes nor notices files of queries that are gone.
+.PHONY: gen-sql
+gen-sql: ## Write gen/postgres, gen/sqlite and gen/model from schema/ and queries/
 	rm -rf gen/postgres gen/sqlite gen/model
 	$(call tool,sqlc) sqlc generate
 	CGO_ENABLED=0 go run ./cmd/twin
-ifneq ($(wildcard cmd/stint),)
-	mkdir -p gen/client
-	CGO_ENABLED=0 go run ./cmd/stint openapi > gen/openapi.json.new
-	mv gen/openapi.json.new gen/openapi.json
+
+# The command that emits the document imports the client, so the client of before stays in place
+# until it is replaced: change the server, make gen, then change what calls the client.
+.PHONY: gen-api
+gen-api: ## Write gen/openapi.json from the server, gen/client from the document
+	mkdir -p bin gen/client
+	CGO_ENABLED=0 go run ./cmd/stint openapi > bin/openapi.json
+	mv bin/openapi.json gen/openapi.json
 	$(call tool,oapi) oapi-codegen -config tools/oapi/config.yaml gen/openapi.json
-endif
 
 .PHONY: migration
 migration: ## Write an empty migration for both engines (name=…)
