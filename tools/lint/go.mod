@@ -1,6 +1,7 @@
-// The linter is staticcheck alone, beside go vet and the house rules of tools/house: its checks
-// are about mistakes, not taste, and it builds cold in half a minute. golangci-lint brings some two
-// hundred modules and minutes of building for linters of which most would be switched off.
+// The linter is staticcheck alone, beside go vet and the house rules of tools/house: its checks are
+// about mistakes, not taste, and with five modules it builds cold in about half a minute. The wide
+// choice, golangci-lint, has a module graph of 399 and was not built after eight minutes on two busy
+// cores, for linters of which most would be switched off.
 module github.com/stint-run/stint/tools/lint
 
 go 1.26.0
