@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/stint-run/stint/gen/model"
 	gen "github.com/stint-run/stint/gen/postgres"
@@ -71,6 +73,7 @@ func (m ExecMode) pgx() (pgx.QueryExecMode, error) {
 // pg is the PostgreSQL engine: one pool, opened when it is first needed.
 type pg struct {
 	pool  *pgxpool.Pool
+	plain *sql.DB       // a view of pool, for what reads through database/sql
 	begin string        // opens a transaction
 	gate  chan struct{} // holds a place per connection that may be taken; nil = all
 }
@@ -85,7 +88,7 @@ func openPostgres(c Config) (*pg, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the pool of %s: %w", Redact(c.URL), err)
 	}
-	p := &pg{pool: pool, begin: "begin isolation level read committed"}
+	p := &pg{pool: pool, plain: stdlib.OpenDBFromPool(pool), begin: "begin isolation level read committed"}
 	if pooled(config) {
 		p.begin += "; " + localSettings
 	}
@@ -155,7 +158,7 @@ func (p *pg) engine() *engine {
 	return &engine{
 		name: Postgres, reads: gen.New(pgReads{p}), begin: p.beginTx,
 		ping: p.ping, maintain: func(context.Context) error { return nil },
-		pool: p.stats, close: p.pool.Close,
+		versions: p.plain, pool: p.stats, close: p.close,
 	}
 }
 
@@ -163,7 +166,12 @@ func (p *pg) engine() *engine {
 // never keep requests waiting.
 func (p *pg) background() *pg {
 	half := max(1, int(p.pool.Config().MaxConns)/2)
-	return &pg{pool: p.pool, begin: p.begin, gate: make(chan struct{}, half)}
+	return &pg{pool: p.pool, plain: p.plain, begin: p.begin, gate: make(chan struct{}, half)}
+}
+
+func (p *pg) close() {
+	_ = p.plain.Close() // it has no connections of its own
+	p.pool.Close()
 }
 
 // ping fails on a server that takes no writes, and drops that connection.

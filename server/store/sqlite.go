@@ -126,7 +126,7 @@ func fileURI(path string, settings url.Values) string {
 func (l *lite) engine() *engine {
 	return &engine{
 		name: SQLite, reads: gen.New(liteReads{l.reader}), begin: l.begin,
-		ping: l.ping, maintain: l.maintain, pool: l.pool, close: l.close,
+		ping: l.ping, maintain: l.maintain, versions: l.reader, pool: l.pool, close: l.close,
 	}
 }
 

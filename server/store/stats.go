@@ -19,6 +19,12 @@ func WithStats(ctx context.Context) (context.Context, *Stats) {
 	return context.WithValue(ctx, statsKey{}, st), st
 }
 
+// Uncounted is ctx without a Stats: for what every request pays, such as
+// authentication, and no budget of statements counts.
+func Uncounted(ctx context.Context) context.Context {
+	return context.WithValue(ctx, statsKey{}, (*Stats)(nil))
+}
+
 // StatsOf is the Stats found in ctx; nil, which counts nothing, without one.
 func StatsOf(ctx context.Context) *Stats {
 	st, _ := ctx.Value(statsKey{}).(*Stats)

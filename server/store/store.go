@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/schema/coltype"
 )
 
@@ -65,6 +66,7 @@ type engine struct {
 	reads          model.Reader
 	begin          func(ctx context.Context) (txn, error)
 	ping, maintain func(ctx context.Context) error
+	versions       schema.Reader // of the applied migrations
 	pool           func() Pool
 	close          func()
 }
@@ -95,7 +97,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	}
 	clock, err := newClock(p.now)
 	if err != nil {
-		p.pool.Close()
+		p.close()
 		return nil, err
 	}
 	return newStore(p.engine(), p.background().engine(), clock), nil
@@ -139,6 +141,14 @@ func (s *Store) Engine() string { return s.engine.name }
 
 // Ping reports, within 5 s, why the database cannot be read and written.
 func (s *Store) Ping(ctx context.Context) error { return Explain(s.engine.ping(ctx)) }
+
+// Gap is the difference between the database's schema and this build's.
+func (s *Store) Gap(ctx context.Context) (schema.Gap, error) {
+	ctx, cancel := context.WithTimeout(ctx, acquireWait)
+	defer cancel()
+	gap, err := schema.Pending(ctx, s.engine.name, s.engine.versions)
+	return gap, Explain(err)
+}
 
 // Maintain keeps SQLite's write-ahead log small; the loop runner calls it
 // every MaintainEvery. On PostgreSQL it does nothing.
