@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"strings"
 
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
@@ -62,7 +63,7 @@ func (c Cursors) Encode(pos Position, bind Bind) string {
 // Decode is the position of a cursor that Encode made under the same bind;
 // anything else is the fault invalid_cursor.
 func (c Cursors) Decode(cursor string, bind Bind) (Position, error) {
-	if len(cursor) > maxCursor {
+	if len(cursor) > maxCursor || strings.ContainsAny(cursor, "\r\n") { // base64 would skip line ends
 		return Position{}, fault.InvalidCursor()
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)

@@ -94,7 +94,7 @@ func (a *API) describe(op Op, in, out reflect.Type, mutates bool) huma.Operation
 	if mutates && !op.NoIdempotency {
 		doc.Parameters = append(doc.Parameters, keyParam)
 	}
-	success := &huma.MediaType{Schema: a.schema(out, op.ID+"-answer")}
+	success := &huma.MediaType{Schema: a.answerSchema(out, op.ID+"-answer")}
 	for _, status := range append([]int{op.status()}, op.Also...) {
 		doc.Responses[strconv.Itoa(status)] = &huma.Response{
 			Description: http.StatusText(status),

@@ -71,6 +71,7 @@ func operation(item *huma.PathItem, method string) *huma.Operation {
 }
 
 // bindRoute notes the route that the router found, and decodes its parameters.
+// The router lets a last parameter run over slashes, so those are refused here.
 func (a *API) bindRoute(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		s := stateOf(c.Request().Context())
@@ -79,7 +80,7 @@ func (a *API) bindRoute(next echo.HandlerFunc) echo.HandlerFunc {
 		values := c.ParamValues()
 		for i, raw := range values {
 			v, err := url.PathUnescape(raw)
-			if err != nil || v == "" || len(v) > 255 || !utf8.ValidString(v) || strings.Contains(v, "\x00") {
+			if err != nil || strings.Contains(raw, "/") || !nameable(v) {
 				return fault.NotFound()
 			}
 			values[i] = v
@@ -87,6 +88,11 @@ func (a *API) bindRoute(next echo.HandlerFunc) echo.HandlerFunc {
 		c.SetParamValues(values...)
 		return next(c)
 	}
+}
+
+// nameable reports whether a row can be named so.
+func nameable(v string) bool {
+	return v != "" && len(v) <= 255 && utf8.ValidString(v) && !strings.Contains(v, "\x00")
 }
 
 // routerError answers what the router itself refuses.
