@@ -15,6 +15,7 @@ type location struct {
 	path    string   // SQLite: the file, links resolved
 	raw     string   // PostgreSQL: the URL
 	server  string   // PostgreSQL: host and database, as the URL writes them
+	secret  bool     // raw holds a password
 	secrets []string // every form of every password in raw
 }
 
@@ -84,7 +85,11 @@ func locateServer(raw string) (location, error) {
 		return location{}, badURL(unreadable)
 	}
 	server, query, _ := strings.Cut(rest, "?")
-	return location{engine: Postgres, raw: raw, server: server, secrets: secrets(user, query)}, nil
+	return location{
+		engine: Postgres, raw: raw, server: server,
+		secret:  strings.Contains(user, ":") || strings.Contains(query, "password"),
+		secrets: secrets(user, query),
+	}, nil
 }
 
 func secrets(user, query string) (forms []string) {

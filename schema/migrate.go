@@ -122,18 +122,24 @@ type session struct {
 }
 
 func newSession(o Options) (*session, error) {
-	o = o.withDefaults()
 	at, err := locate(o.URL)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{Options: o, at: at}
-	if at.engine == SQLite {
-		s.eng = sqliteEngine{path: at.path, wait: o.LockTimeout}
-	} else if s.eng, err = newPostgres(at, o); err != nil {
-		return nil, at.hide(err)
+	s := &session{Options: o.withDefaults(), at: at}
+	if _, err := ParseMode(string(s.Mode)); err != nil {
+		return nil, err
 	}
-	s.known, err = load(o.FS, at.engine)
+	if at.engine == SQLite {
+		s.eng = sqliteEngine{path: at.path, wait: s.LockTimeout}
+	} else if s.eng, err = newPostgres(at, s.Options); err != nil {
+		return nil, err
+	}
+	if o.FS == nil {
+		s.known, err = own(at.engine)
+	} else {
+		s.known, err = load(o.FS, at.engine)
+	}
 	return s, err
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"sync"
 	"time"
 
@@ -29,7 +28,7 @@ type postgresEngine struct {
 func newPostgres(at location, o Options) (*postgresEngine, error) {
 	config, err := pgx.ParseConfig(at.raw)
 	if err != nil {
-		return nil, parseError(err)
+		return nil, parseError(at, err)
 	}
 	// The simple protocol: files hold several statements, and poolers forget
 	// prepared ones.
@@ -45,14 +44,12 @@ func newPostgres(at location, o Options) (*postgresEngine, error) {
 	return &postgresEngine{config: config, wait: o.LockTimeout, log: o.Log}, nil
 }
 
-// parseError keeps the fault and drops the URL that pgx quotes around it. A bad
-// escape is part of the password as likely as not.
-func parseError(err error) error {
+// parseError drops the URL that pgx quotes around the fault, and the fault too
+// if there is a password: what is not understood may be a piece of it.
+func parseError(at location, err error) error {
 	inner := errors.Unwrap(err)
-	_, whole := errors.AsType[*url.Error](err)
-	_, escape := errors.AsType[url.EscapeError](err)
-	if inner == nil || whole || escape {
-		return badURL(unreadable)
+	if inner == nil || at.secret {
+		return badURL(unreadable + ", and check its parameters")
 	}
 	return badURL(inner.Error())
 }

@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"sync"
 	"time"
 )
 
@@ -102,7 +103,7 @@ func (o Options) withDefaults() Options {
 // panics on an unknown engine and on a build whose own files are refused: both
 // are mistakes of the program, and the tests of this package find them.
 func Expected(engine string) []string {
-	known, err := load(files, engine)
+	known, err := own(engine)
 	if err != nil {
 		panic(err)
 	}
@@ -111,4 +112,21 @@ func Expected(engine string) []string {
 		versions[i] = m.version
 	}
 	return versions
+}
+
+var (
+	ownPostgres = sync.OnceValues(func() ([]migration, error) { return load(files, Postgres) })
+	ownSQLite   = sync.OnceValues(func() ([]migration, error) { return load(files, SQLite) })
+)
+
+// own returns the migrations of this build, read once: a readiness probe asks
+// for them every few seconds.
+func own(engine string) ([]migration, error) {
+	switch engine {
+	case Postgres:
+		return ownPostgres()
+	case SQLite:
+		return ownSQLite()
+	}
+	return nil, fmt.Errorf("schema: no engine %q", engine)
 }

@@ -59,7 +59,7 @@ func token(sql string) (int, tokenKind) {
 		return 1, semicolon
 	case sql[0] == '\'' || sql[0] == '"' || sql[0] == '`':
 		return until(sql, 1, sql[:1]), other
-	case strings.HasPrefix(strings.ToLower(sql), "e'"):
+	case len(sql) > 1 && sql[0]|0x20 == 'e' && sql[1] == '\'':
 		return escapeString(sql), other
 	case sql[0] == '$':
 		if tag := dollarTag.FindString(sql); tag != "" {
