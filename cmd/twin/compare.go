@@ -78,9 +78,6 @@ func compareDoc(at, a, b string, found *problems) {
 }
 
 func compareMethod(a, b *method, found *problems) {
-	if a.file != b.file {
-		found.add("%s: in %s for postgres, in %s for sqlite", a.name, a.file, b.file)
-	}
 	if a.doc != b.doc {
 		found.add("%s: comment differs: %q in postgres, %q in sqlite", a.name, a.doc, b.doc)
 	}

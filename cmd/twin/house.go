@@ -35,7 +35,7 @@ func (s *statement) refuseToken(t lexeme, after []lexeme, found *problems) {
 		found.add("%s: sqlc.slice%s: pass a row set as one JSON text argument", s.at(), operand(after[2:]))
 	case t.is("offset"), t.is("limit") && limitPair(after):
 		found.add("%s: OFFSET: page by keyset", s.at())
-	case t.is("now") && !starts(after, "("):
+	case t.is("now") && !starts(after, "("): // a column may be called now
 	default:
 		for _, clock := range clocks {
 			if t.is(clock) || t.kind == text && strings.EqualFold(t.text, clock) {

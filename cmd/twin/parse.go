@@ -161,7 +161,7 @@ func readMethod(f *file, decl *ast.FuncDecl) *method {
 		signature: strings.TrimPrefix(types.ExprString(decl.Type), "func"),
 	}
 	ast.Inspect(decl.Body, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok && types.ExprString(call.Fun) != "" {
+		if call, ok := n.(*ast.CallExpr); ok {
 			m.readCall(call)
 		}
 		return true

@@ -195,6 +195,22 @@ func (q *Queries) JobLock(ctx context.Context, arg JobLockParams) (string, error
 	return id, err
 }
 
+const JobMark = `-- name: JobMark :one
+select id from jobs where id = $1
+`
+
+type JobMarkParams struct {
+	ID string
+}
+
+// Writes on one engine only.
+func (q *Queries) JobMark(ctx context.Context, arg JobMarkParams) (string, error) {
+	row := q.db.QueryRow(ctx, JobMark, arg.ID)
+	var id string
+	err := row.Scan(&id)
+	return id, err
+}
+
 const JobNotes = `-- name: JobNotes :many
 select j.id, j.owner_id, j.kind, j.priority, j.note, j.payload, j.run_at, j.finished_at, cast(j.kind || ' ?1 $3 it''s @me' as text) as label -- nor ?2, $2, @that
 from jobs j /* nor @those */

@@ -12,3 +12,7 @@ returning id, payload;
 -- name: JobLock :one
 -- Holds a job until the transaction ends.
 select id from jobs where id = @id for update;
+
+-- name: JobMark :one
+-- Writes on one engine only.
+select id from jobs where id = @id;

@@ -11,3 +11,7 @@ returning id, payload;
 -- name: JobLock :one
 -- Holds a job until the transaction ends.
 select id from jobs where id = @id;
+
+-- name: JobMark :one
+-- Writes on one engine only.
+update jobs set note = null where id = @id returning id;
