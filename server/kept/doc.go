@@ -1,0 +1,13 @@
+// Package kept holds the promise to databases of released versions: each one is
+// upgraded to the schema of this build without a row changed, and then works;
+// and the statements of that release still prepare on this build's schema, so
+// that its replicas run on while a rolling upgrade lasts.
+//
+// What a release leaves lies in schema/testdata/NNNN, NNNN being its newest
+// migration: sqlite.db, postgres.sql, rows.json and statements.json. It is
+// recorded once, when the migration is released, by
+//
+//	tools/with-postgres go test -tags record -run TestRecord ./server/kept
+//
+// and never again.
+package kept
