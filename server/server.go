@@ -36,7 +36,10 @@ type Server struct {
 func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	verifier := control.NewVerifier(s)
 	loops := append(control.StoreLoops(), verifier.Loop())
-	runner := control.NewRunner(s, c.Log, append(loops, jobs.Loops()...)...)
+	var runner *control.Runner
+	if s != nil {
+		runner = control.NewRunner(s, c.Log, append(loops, jobs.Loops()...)...)
+	}
 	api := web.New(web.Config{
 		Version: c.Version, Log: c.Log, Store: s, CursorKey: cursorKey,
 		Verifier: verifier, Readiness: control.NewReadiness(s, runner),
