@@ -1,0 +1,252 @@
+package jobs_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/jobs"
+	"github.com/stint-run/stint/server/runs"
+)
+
+func TestClaimedJobIsUnderALeaseWithARunOfItsAttempt(t *testing.T) {
+	each(t, func(d *desk) {
+		before := d.enqueue(jobs.EnqueueIn{Key: ptr("k")}).Job
+		d.pass(time.Second)
+		got := d.claim()
+		want := before
+		want.State, want.Attempt, want.LeaseToken, want.ClaimedBy = jobs.Claimed, 1, got.Job.LeaseToken, ptr("w1")
+		want.LeaseExpiresAt, want.UpdatedAt = d.now.Add(time.Minute), d.now
+		if diff := cmp.Diff(want, got.Job); diff != "" {
+			d.Errorf("job (-want +got)\n%s", diff)
+		}
+		if diff := cmp.Diff(got.Job, d.job(before.ID)); diff != "" {
+			d.Errorf("read again (-claimed +read)\n%s", diff)
+		}
+		run, err := runs.Get(d.Context(), d.s, d.owner, got.RunID)
+		if err != nil {
+			d.Fatal(err)
+		}
+		wantRun := runs.Run{
+			ID: got.RunID, OwnerID: d.owner, Kind: "job", JobID: &before.ID, Status: "running", Attempt: ptr(int64(1)),
+			Worker: ptr("w1"), Origin: "live", CreatedAt: d.now, StartedAt: d.now,
+			JobState: ptr(jobs.Claimed), JobLeaseExpiresAt: d.now.Add(time.Minute),
+		}
+		if diff := cmp.Diff(wantRun, run); diff != "" {
+			d.Errorf("run (-want +got)\n%s", diff)
+		}
+		hash := dbtest.Get[string](d.T, d.s, "select token_hash from runs")
+		if token := *got.Job.LeaseToken; hash != runs.TokenHash(token) || strings.Contains(hash, token) {
+			d.Errorf("the ledger keeps %q of the token", hash)
+		}
+		if shown := runs.Shown(run, d.now); shown != runs.InProgress {
+			d.Errorf("shown as %s", shown)
+		}
+	})
+}
+
+func TestLeaseIsTheKindsUnlessOneIsAsked(t *testing.T) {
+	each(t, func(d *desk) {
+		d.putKind(jobs.KindIn{Name: "slow", LeaseSeconds: 600, MaxAttempts: 5, BackoffBaseSeconds: 5, BackoffCapSeconds: 3600})
+		for range 2 {
+			d.enqueue(jobs.EnqueueIn{Kind: "slow"})
+			d.enqueue(jobs.EnqueueIn{Kind: "build"})
+		}
+		lease := func(in jobs.ClaimIn) string {
+			in.Kinds, in.Limit = []string{"build", "slow"}, 1
+			var out []string
+			for range 2 {
+				for _, c := range d.claimIn(in) {
+					out = append(out, c.Job.Kind+" "+c.Job.LeaseExpiresAt.Sub(d.now).String())
+				}
+				in.Turn++
+			}
+			return strings.Join(out, ", ")
+		}
+		if got := lease(jobs.ClaimIn{}); got != "build 1m0s, slow 10m0s" {
+			d.Errorf("leases: %s", got)
+		}
+		if got := lease(jobs.ClaimIn{LeaseSeconds: ptr(int64(15))}); got != "build 15s, slow 15s" {
+			d.Errorf("leases asked: %s", got)
+		}
+	})
+}
+
+func TestClaimTakesPriorityThenRunAtThenCreationOrder(t *testing.T) {
+	each(t, func(d *desk) {
+		at := func(priority int64, in time.Duration) string {
+			return d.enqueue(jobs.EnqueueIn{Priority: &priority, RunAt: d.now.Add(in)}).Job.ID
+		}
+		want := []string{5: ""}
+		want[5] = at(4, 0)
+		want[3], want[4] = at(3, 2*time.Second), at(3, 2*time.Second)
+		want[2] = at(3, time.Second)
+		want[1] = at(1, 3*time.Second)
+		want[0] = at(1, 0)
+		d.pass(3 * time.Second)
+		var got []string
+		for _, limit := range []int64{4, 100} {
+			for _, c := range d.claimIn(jobs.ClaimIn{Limit: limit}) {
+				got = append(got, c.Job.ID)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			d.Errorf("(-want +got)\n%s", diff)
+		}
+	})
+}
+
+func TestKindAskedFirstRotatesWithinAPriority(t *testing.T) {
+	each(t, func(d *desk) {
+		kinds := []string{"a", "b", "c"}
+		for range 4 {
+			for _, kind := range kinds {
+				d.enqueue(jobs.EnqueueIn{Kind: kind})
+			}
+		}
+		var got []string
+		for turn := range uint64(4) {
+			got = append(got, d.claimIn(jobs.ClaimIn{Kinds: kinds, Turn: turn})[0].Job.Kind)
+		}
+		if s := strings.Join(got, " "); s != "a b c a" {
+			d.Errorf("kinds served first: %s", s)
+		}
+		// A more urgent job of any kind goes before the rotation.
+		urgent := d.enqueue(jobs.EnqueueIn{Kind: "c", Priority: ptr(int64(2))}).Job
+		batch := d.claimIn(jobs.ClaimIn{Kinds: kinds, Turn: 1, Limit: 4})
+		got = nil
+		for _, c := range batch {
+			got = append(got, c.Job.Kind)
+		}
+		if s := strings.Join(got, " "); batch[0].Job.ID != urgent.ID || s != "c b b b" {
+			d.Errorf("served %s", s)
+		}
+	})
+}
+
+func TestJobIsNotClaimedBeforeItsTime(t *testing.T) {
+	each(t, func(d *desk) {
+		d.enqueue(jobs.EnqueueIn{RunAt: d.now.Add(time.Minute)})
+		d.pass(time.Minute - time.Microsecond)
+		if got := d.claimIn(jobs.ClaimIn{}); got != nil {
+			d.Errorf("claimed %d jobs early", len(got))
+		}
+		d.pass(time.Microsecond)
+		d.claim()
+	})
+}
+
+func TestUrgentWorkThatIsNotDueHoldsNothingUp(t *testing.T) {
+	each(t, func(d *desk) {
+		d.enqueue(jobs.EnqueueIn{Priority: ptr(int64(1)), RunAt: d.now.Add(time.Minute)})
+		due := d.enqueue(jobs.EnqueueIn{Priority: ptr(int64(4))}).Job
+		if got := d.claim().Job.ID; got != due.ID {
+			d.Errorf("claimed %s", got)
+		}
+	})
+}
+
+func TestClaimOfAnUnknownKindWaitsForIt(t *testing.T) {
+	each(t, func(d *desk) {
+		if got := d.claimIn(jobs.ClaimIn{Kinds: []string{"unheard"}}); got != nil {
+			d.Errorf("claimed %d jobs", len(got))
+		}
+		if _, err := jobs.GetKind(d.Context(), d.s, d.owner, "unheard"); err == nil {
+			d.Error("the claim registered the kind")
+		}
+		d.enqueue(jobs.EnqueueIn{Kind: "unheard"})
+		d.claim("unheard")
+	})
+}
+
+func TestClaimLeavesJobsOfOtherOwnersAndKindsAndThoseHeldBack(t *testing.T) {
+	each(t, func(d *desk) {
+		other := *d
+		other.owner = dbtest.Owner(d.T, d.s, "bob").ID
+		other.enqueue(jobs.EnqueueIn{})
+		d.enqueue(jobs.EnqueueIn{Kind: "other"})
+		for i, reason := range jobs.WaitingFor {
+			job := d.enqueue(jobs.EnqueueIn{Key: ptr(fmt.Sprint(i))}).Job
+			dbtest.SQL(d.T, d.s, "update jobs set waiting_for = $1 where id = $2", reason, job.ID)
+		}
+		d.enqueue(jobs.EnqueueIn{RunAt: d.now.Add(time.Second)})
+		if got := d.claimIn(jobs.ClaimIn{Kinds: []string{"build"}, Limit: 100}); got != nil {
+			d.Errorf("claimed %d jobs", len(got))
+		}
+	})
+}
+
+// CLM-23: who holds what is in the database, not in a process.
+func TestRestartHandsNothingOutTwiceAndTheTokenStillHolds(t *testing.T) {
+	each(t, func(d *desk) {
+		held := d.held(jobs.EnqueueIn{})
+		reborn := *d
+		reborn.s = dbtest.Open(d.T, storeConfig(d))
+		if got := reborn.claimIn(jobs.ClaimIn{Worker: "w2", Limit: 100}); got != nil {
+			d.Errorf("claimed %d jobs that are held", len(got))
+		}
+		if _, err := reborn.beat(held, jobs.HeartbeatIn{}); err != nil {
+			d.Errorf("heartbeat after the restart: %v", err)
+		}
+		reborn.finished(held, jobs.FinishIn{Action: jobs.Complete})
+	})
+}
+
+func TestClaimTokensAreOfOneJobAndOneAttempt(t *testing.T) {
+	each(t, func(d *desk) {
+		d.enqueue(jobs.EnqueueIn{})
+		d.enqueue(jobs.EnqueueIn{})
+		seen := map[string]bool{}
+		for range 2 {
+			for _, c := range d.claimIn(jobs.ClaimIn{Limit: 2}) {
+				if token := *c.Job.LeaseToken; seen[token] || len(token) > 128 {
+					d.Errorf("token %q", token)
+				}
+				seen[*c.Job.LeaseToken] = true
+				d.finished(c, jobs.FinishIn{Action: jobs.Release})
+			}
+		}
+		if len(seen) != 4 {
+			d.Errorf("%d tokens", len(seen))
+		}
+	})
+}
+
+// A heartbeat is one update that no index has to hear of.
+func TestHeartbeatsAreHeapOnlyUpdates(t *testing.T) {
+	t.Parallel()
+	t.Run("postgres", func(t *testing.T) {
+		s := dbtest.Open(t, storeOf(t, "postgres"))
+		d := &desk{T: t, s: s, owner: dbtest.Owner(t, s, "ada").ID, now: dbtest.T0}
+		for range 60 {
+			d.enqueue(jobs.EnqueueIn{Payload: js(`{"text":"` + strings.Repeat("x", 200) + `"}`)})
+		}
+		held := d.claimIn(jobs.ClaimIn{Limit: 100})
+		conn, q := pgConn(t, s)
+		const rounds = 5
+		for range rounds {
+			d.pass(20 * time.Second)
+			for _, c := range held {
+				_, err := q.JobRenew(t.Context(), model.JobRenewParams{
+					ID: c.Job.ID, OwnerID: d.owner, LeaseToken: c.Job.LeaseToken, Now: d.now, Progress: js(`{"percent":50}`),
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if _, err := conn.Exec(t.Context(), "select pg_stat_force_next_flush()"); err != nil {
+			t.Fatal(err)
+		}
+		var hot int
+		err := conn.QueryRow(t.Context(), "select n_tup_hot_upd from pg_stat_user_tables where relname = 'jobs'").Scan(&hot)
+		if total := rounds * len(held); err != nil || hot*100 < total*95 {
+			t.Errorf("%d of %d heartbeats were heap-only, %v", hot, total, err)
+		}
+	})
+}
