@@ -30,16 +30,17 @@ func Pending(ctx context.Context, engine string, db Reader) (Gap, error) {
 	if err != nil {
 		return Gap{}, fmt.Errorf("read schema versions: %w", err)
 	}
-	var gap Gap
-	expected := Expected(engine)
-	for _, v := range expected {
-		if _, ok := applied[v]; !ok {
-			gap.Pending = append(gap.Pending, v)
-		}
+	known, err := own(engine)
+	if err != nil {
+		return Gap{}, err
 	}
-	for _, v := range slices.Sorted(maps.Keys(applied)) {
-		if !slices.Contains(expected, v) {
-			gap.Ahead = append(gap.Ahead, v)
+	var gap Gap
+	for _, v := range (state{known, applied}).versions() {
+		switch v.State {
+		case StatePending, StateOutOfOrder:
+			gap.Pending = append(gap.Pending, v.Version)
+		case StateUnknown:
+			gap.Ahead = append(gap.Ahead, v.Version)
 		}
 	}
 	return gap, nil
