@@ -1,0 +1,113 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/server"
+	"github.com/stint-run/stint/server/control"
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/store"
+)
+
+// api is a server in this process, and a token of its owner.
+type api struct {
+	t       *testing.T
+	handler http.Handler
+	token   string
+}
+
+func newAPI(t *testing.T, s *store.Store) *api {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	a := &api{t: t, handler: server.New(server.Config{Version: "test", Log: log}, s, make([]byte, 32)).Handler()}
+	owner := dbtest.Owner(t, s, "ada")
+	err := s.Tx(t.Context(), func(q model.Querier) (err error) {
+		a.token, _, err = control.Issue(t.Context(), q, s.Now(), control.TokenIn{OwnerID: owner.ID, Name: "test", Scopes: []string{"admin"}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// call is one request; into, if not nil, gets the answer. It returns how many
+// statements the request ran, as Server-Timing tells.
+func (a *api) call(method, path string, body, into any) (statements int) {
+	a.t.Helper()
+	var b bytes.Buffer
+	if body != nil {
+		if err := json.NewEncoder(&b).Encode(body); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	r := httptest.NewRequest(method, path, &b)
+	r.Header.Set("Authorization", "Bearer "+a.token)
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	w := httptest.NewRecorder()
+	a.handler.ServeHTTP(w, r)
+	if w.Code >= 300 {
+		a.t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+	}
+	if into != nil {
+		if err := json.Unmarshal(w.Body.Bytes(), into); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	timing := w.Header().Get("Server-Timing")
+	var ms float64
+	if _, err := fmt.Sscanf(timing, `db;dur=%f;desc="%d statements"`, &ms, &statements); err != nil {
+		a.t.Fatalf("Server-Timing %q: %v", timing, err)
+	}
+	return statements
+}
+
+type object = map[string]any
+
+func TestRequestsKeepWithinTheirStatements(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		a := newAPI(t, s)
+		a.call("GET", "/v1/whoami", nil, nil) // the token is cached from here on
+		within := func(most int, method, path string, body, into any) {
+			t.Helper()
+			if n := a.call(method, path, body, into); n < 1 || n > most {
+				t.Errorf("%s %s ran %d statements, the budget is %d", method, path, n, most)
+			}
+		}
+		for i := range 3 {
+			a.call("POST", "/v1/jobs", object{"kind": "review", "key": fmt.Sprint("k", i)}, nil)
+		}
+		var claimed struct {
+			Jobs []struct {
+				ID         string `json:"id"`
+				LeaseToken string `json:"lease_token"`
+				RunID      string `json:"run_id"`
+			} `json:"jobs"`
+		}
+		within(3, "POST", "/v1/jobs/claim", object{"worker": "w", "kinds": []string{"review", "sync"}, "limit": 2}, &claimed)
+		job := claimed.Jobs[0]
+		within(1, "POST", "/v1/jobs/"+job.ID+"/heartbeat", object{"lease_token": job.LeaseToken, "progress": 1}, nil)
+		within(2, "GET", "/v1/jobs/"+job.ID, nil, nil)
+		within(2, "GET", "/v1/runs/"+job.RunID, nil, nil)
+		for _, list := range []string{
+			"/v1/jobs", "/v1/jobs?state=claimed", "/v1/jobs?key=k1", "/v1/jobs?kind=review", "/v1/jobs?state=pending&kind=review",
+			"/v1/jobs?key=k1&state=claimed&kind=review", "/v1/runs", "/v1/runs?job_id=" + job.ID, "/v1/runs?status=running",
+			"/v1/runs?kind=job", "/v1/runs?job_id=" + job.ID + "&status=running&kind=job", "/v1/kinds", "/v1/tokens",
+		} {
+			within(2, "GET", list, nil, nil)
+		}
+		within(3, "POST", "/v1/jobs/"+job.ID+"/complete", object{"lease_token": job.LeaseToken}, nil)
+		within(4, "POST", "/v1/jobs/"+claimed.Jobs[1].ID+"/fail", object{"lease_token": claimed.Jobs[1].LeaseToken, "error": object{"code": "x", "message": ""}}, nil)
+		within(2, "POST", "/v1/jobs", object{"kind": "review"}, nil)
+	})
+}
