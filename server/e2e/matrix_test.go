@@ -1,0 +1,269 @@
+package e2e
+
+import (
+	"bytes"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/web"
+)
+
+func TestEveryRouteNeedsATokenWithItsScope(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) {
+		eachRoute(t, s, func(t *testing.T, o operation, c *client) {
+			to := rows[o.id](c)
+			bad := to
+			bad.body, bad.query = `{"no`, "?no=1"
+			for name, token := range map[string]string{"none": "", "unknown": "stint_" + strings.Repeat("0", 33)} {
+				for _, req := range []target{to, bad} {
+					a := o.send(c.as(token), req)
+					if a.Status != http.StatusUnauthorized || a.str("code") != "unauthorized" || a.Header.Get("Www-Authenticate") == "" {
+						t.Errorf("token %s: %s", name, a)
+					}
+				}
+			}
+			if o.scope == "" {
+				return
+			}
+			owner := c.get("/v1/whoami").str("owner")
+			others := slices.DeleteFunc(slices.Clone(web.Scopes), func(s string) bool { return s == o.scope || s == web.ScopeAdmin })
+			for _, req := range []target{to, bad} {
+				a := o.send(c.as(issue(t, s.store, owner, others...)), req)
+				if a.Status != http.StatusForbidden || a.str("required_scope") != o.scope {
+					t.Errorf("every other scope: %s", a)
+				}
+			}
+			succeeds(t, o, o.send(c.as(issue(t, s.store, owner, o.scope)), to))
+		})
+	})
+}
+
+// Ids of nobody, in the two forms an unknown id can have.
+var nobodys = []string{"job_01900000-0000-7000-8000-000000000000", "x"}
+
+// TestForeignIDAnswersAsAnUnknownOneDoes compares what a stranger gets for an
+// id of somebody else's with what an id of nobody's gets: the same bytes, after
+// the same number of statements. The row stays as it was.
+func TestForeignIDAnswersAsAnUnknownOneDoes(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) {
+		eachRoute(t, s, func(t *testing.T, o operation, c *client) {
+			to := rows[o.id](c)
+			if to.param == "" {
+				return
+			}
+			stranger := c.as(issue(t, s.store, unique("owner"), "admin"))
+			before := everything(t, s)
+			foreign := o.send(stranger, to)
+			if o.id != "put-kind" { // which makes the stranger's own
+				if foreign.Status != http.StatusNotFound {
+					t.Errorf("a foreign id: %s", foreign)
+				}
+				if after := everything(t, s); after != before {
+					t.Errorf("a row changed:\n%s\n%s", before, after)
+				}
+			}
+			for _, id := range nobodys {
+				unknown := to
+				unknown.param = id
+				if got, want := bare(o.send(stranger, unknown), id), bare(foreign, to.param); got != want {
+					t.Errorf("unknown %s\n%s\nforeign %s\n%s", id, got, to.param, want)
+				}
+			}
+			succeeds(t, o, o.send(c, to))
+		})
+	})
+}
+
+var (
+	duration = regexp.MustCompile(`dur=[0-9.]+`)
+	anID     = regexp.MustCompile(`"request_id":"[^"]+"`)
+)
+
+// bare is all of an answer that may not differ, id aside.
+func bare(a answer, id string) string {
+	var b bytes.Buffer
+	h := a.Header.Clone()
+	for _, name := range []string{"Date", "X-Request-Id", "Content-Length"} {
+		h.Del(name)
+	}
+	h.Set("Server-Timing", duration.ReplaceAllString(h.Get("Server-Timing"), ""))
+	_ = h.Write(&b) // a buffer takes everything
+	body := anID.ReplaceAll(a.Body, []byte(`"request_id":""`))
+	body = times.ReplaceAll(body, []byte(`""`))
+	return b.String() + strings.ReplaceAll(string(body), `"`+id+`"`, `"id"`)
+}
+
+// everything is each row of jobs, runs and tokens, as text.
+func everything(t *testing.T, s *inProcess) string {
+	t.Helper()
+	var all []string
+	for _, table := range []string{"jobs", "runs", "job_kinds"} {
+		all = append(all, dump(t, s.store, table, "true"))
+	}
+	all = append(all, dump(t, s.store, "tokens", "revoked_at is not null"))
+	return strings.Join(all, "\n")
+}
+
+func TestForeignRowsAreInNoList(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) {
+		j := claimed(s.client)
+		repo := s.must(201, "/v1/jobs", `{"kind":"review","key":"k","repo":{"forge":"github","namespace":"a","name":"b"}}`).str("job.repo_id")
+		stranger := s.as(issue(t, s.store, unique("owner"), "admin"))
+		for _, path := range []string{"/v1/jobs", "/v1/jobs?key=k", "/v1/jobs?repo_id=" + repo, "/v1/runs", "/v1/runs?job_id=" + j.id} {
+			if a := stranger.get(path); a.Status != 200 || a.len("data") != 0 {
+				t.Errorf("%s shows a stranger %s", path, a)
+			}
+			if a := s.get(path); a.len("data") == 0 {
+				t.Errorf("%s shows the owner %s", path, a)
+			}
+		}
+		a := stranger.must(200, "/v1/jobs/complete", `{"items":[{"id":"`+j.id+`","lease_token":"`+j.token+`"},{"id":"`+nobodys[0]+`","lease_token":"x"}]}`)
+		foreign, unknown := a.at("results.0.problem"), a.at("results.1.problem")
+		if a.at("results.0.status") != a.at("results.1.status") || foreign.(map[string]any)["detail"] != unknown.(map[string]any)["detail"] {
+			t.Errorf("a batch tells a foreign job from an unknown one: %s", a)
+		}
+		if a := stranger.must(201, "/v1/jobs", `{"kind":"review","key":"k"}`); a.str("job.state") != "pending" {
+			t.Errorf("a foreign key counts: %s", a)
+		}
+		if a := stranger.must(200, "/v1/jobs/claim", `{"worker":"w","kinds":["review"],"limit":9}`); a.len("jobs") != 1 {
+			t.Errorf("a stranger claims %s", a)
+		}
+	})
+}
+
+func TestEveryWriteUnderAKeyIsReplayed(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) {
+		eachRoute(t, s, func(t *testing.T, o operation, c *client) {
+			if !o.mutates {
+				return
+			}
+			to := rows[o.id](c)
+			to.headers = append(to.headers, "Idempotency-Key", "k 1")
+			if a := o.send(c, to); a.Status != http.StatusBadRequest {
+				t.Errorf("a key with a space: %s", a)
+			}
+			to.headers[len(to.headers)-1] = "k-1"
+			first := o.send(c, to)
+			if o.noKey {
+				if first.Status != http.StatusBadRequest || first.str("code") != "idempotency_unsupported" {
+					t.Errorf("a route that keeps no answer: %s", first)
+				}
+				return
+			}
+			succeeds(t, o, first)
+			again := o.send(c, to)
+			if again.Status != first.Status || !bytes.Equal(again.Body, first.Body) || again.Header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("first %s\nagain %s\n%v", first, again, again.Header)
+			}
+			if first.Header.Get("Idempotent-Replayed") != "" {
+				t.Error("the first answer says that it is a replay")
+			}
+			other := to
+			other.query = "?"
+			if to.body != "" {
+				other.body = strings.Replace(to.body, "{", "{ ", 1)
+			}
+			if to.body != "" { // a query alone is no other request when it is empty
+				if a := o.send(c, other); a.Status != 422 || a.str("code") != "idempotency_key_reused" {
+					t.Errorf("another body under the key: %s", a)
+				}
+			}
+			stranger := c.as(issue(t, s.store, unique("owner"), "admin"))
+			if a := o.send(stranger, to); a.Header.Get("Idempotent-Replayed") != "" {
+				t.Errorf("a stranger gets the kept answer: %s", a)
+			}
+		})
+	})
+}
+
+func TestEveryRouteRefusesWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) {
+		eachRoute(t, s, func(t *testing.T, o operation, c *client) {
+			to := rows[o.id](c)
+			refuses := func(what string, status int, change func(*target)) {
+				t.Helper()
+				bad := to
+				change(&bad)
+				a := o.send(c, bad)
+				if a.Status != status || status == 422 && a.len("errors") == 0 {
+					t.Errorf("%s: want %d, got %s", what, status, a)
+				}
+			}
+			refuses("an unknown parameter", 400, func(to *target) { to.query = "?nothing=1" })
+			refuses("a doubled parameter", 400, func(to *target) { to.query = "?limit=1&limit=1" })
+			if o.hasBody {
+				refuses("an unknown member", 422, func(to *target) { to.body = `{"nothing":1,` + to.body[1:] })
+				refuses("a member in another case", 422, func(to *target) {
+					to.body = regexp.MustCompile(`^\{"([a-z])`).ReplaceAllStringFunc(to.body, strings.ToUpper)
+				})
+				refuses("an array", 422, func(to *target) { to.body = `[]` })
+				refuses("null", 422, func(to *target) { to.body = `null` })
+				refuses("trailing text", 400, func(to *target) { to.body += `x` })
+				refuses("no body", 400, func(to *target) { to.body = "" })
+				refuses("another type", 415, func(to *target) { to.headers = append(to.headers, "Content-Type", "text/plain") })
+				refuses("faults in query and body", 400, func(to *target) { to.query, to.body = "?nothing=1", `{"nothing":1}` })
+			} else if o.mutates {
+				refuses("a body it has no use for", 422, func(to *target) { to.body = `{"nothing":1}` })
+			}
+			if strings.HasPrefix(o.id, "list-") {
+				for _, limit := range []string{"0", "-1", "201", "9223372036854775808", "abc", ""} {
+					refuses("limit="+limit, 400, func(to *target) { to.query = "?limit=" + limit })
+				}
+				for _, cursor := range []string{"", "AAAA", "%00", "%ff", "e30", strings.Repeat("A", 4000), "ARK769qsokays71gCteiC14ABmFtjEpScGRpc2NvdmVy"} {
+					refuses("cursor "+cursor, 400, func(to *target) { to.query = "?cursor=" + cursor })
+				}
+				refuses("sort", 400, func(to *target) { to.query = "?sort=created_at;select%20pg_sleep(5)--" })
+				refuses("order", 400, func(to *target) { to.query = "?order=desc%20nulls%20first" })
+			}
+			if to.param != "" {
+				refuses("NUL in the path", 404, func(to *target) { to.param = "a%00b" })
+				refuses("a slash in the path", 404, func(to *target) { to.param += "%2F" })
+			}
+			succeeds(t, o, o.send(c, to)) // what was refused changed nothing
+		})
+	})
+}
+
+func TestOtherMethodsAreRefusedByName(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) {
+		for _, o := range operations(t, s.client) {
+			path := pathParam.ReplaceAllLiteralString(o.path, "x")
+			a := s.call(http.MethodPatch, path, "")
+			if a.Status != http.StatusMethodNotAllowed || !strings.Contains(a.Header.Get("Allow"), o.method) {
+				t.Errorf("PATCH %s: %s, Allow %q", path, a, a.Header.Get("Allow"))
+			}
+		}
+	})
+}
+
+// dump is the rows of a table as text, in the order of their ids.
+func dump(t *testing.T, s storeOf, table, where string) string {
+	t.Helper()
+	rows, err := dbtest.DB(t, s).QueryContext(t.Context(), "select * from "+table+" where "+where+" order by 1, 2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for rows.Next() {
+		b.WriteString(table + " " + scanned(t, rows, len(columns)) + "\n")
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

@@ -1,0 +1,184 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/store"
+	"github.com/stint-run/stint/server/web"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir := binDir; dir != "" {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+var binDir string
+
+// binary builds the program, once, the way it is released: without cgo.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "stint-e2e-")
+	if err != nil {
+		return "", err
+	}
+	binDir = dir
+	path := filepath.Join(dir, "stint")
+	build := exec.Command("go", "build", "-o", path, "./cmd/stint")
+	build.Dir = "../.."
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build stint: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// process is `stint serve` on a database. Its client follows it from one start
+// to the next, since every start draws a new port.
+type process struct {
+	*client
+	t     *testing.T
+	db    string // the URL it is started with
+	store *store.Store
+	env   []string
+	flags []string
+	log   *logBuffer // of all its starts
+
+	mu    sync.Mutex
+	cmd   *exec.Cmd
+	ended chan struct{}
+	began int // where the log of this start begins
+}
+
+// start runs the server on a fresh migrated database until the test ends; the
+// client holds an admin token of the owner "ada".
+func start(t *testing.T, engine string, flags ...string) *process {
+	t.Helper()
+	return startOn(t, dbtest.Open(t, store.Config{URL: dbtest.URL(t, engine)}), flags...)
+}
+
+// startOn runs the server on the database that the test has open as s.
+func startOn(t *testing.T, s *store.Store, flags ...string) *process {
+	t.Helper()
+	p := newProcess(t, dbtest.URLOf(t, s), flags...)
+	p.store = s
+	p.token = issue(t, s, "ada", web.ScopeAdmin)
+	p.launch()
+	awaitReady(t, p.client)
+	return p
+}
+
+// newProcess is a server that has not been started.
+func newProcess(t *testing.T, url string, flags ...string) *process {
+	p := &process{t: t, db: url, flags: flags, log: &logBuffer{}}
+	p.client = newClient(t, p.URL, "")
+	t.Cleanup(func() {
+		p.kill9()
+		noSecrets(t, p.log.String())
+	})
+	return p
+}
+
+// launch starts the process, and returns at once.
+func (p *process) launch() {
+	p.t.Helper()
+	path, err := binary()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	args := append([]string{"serve", "--db", p.db, "--addr", "127.0.0.1:0", "--admin-addr", ""}, p.flags...)
+	cmd := exec.Command(path, args...)
+	cmd.Dir = p.t.TempDir()
+	cmd.Env = append([]string{"HOME=" + cmd.Dir, "PATH=" + os.Getenv("PATH")}, p.env...)
+	cmd.Stdout, cmd.Stderr = p.log, p.log
+	ended, began := make(chan struct{}), len(p.log.String())
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	go func() {
+		_ = cmd.Wait() // exit reads the state
+		close(ended)
+	}()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cmd, p.ended, p.began = cmd, ended, began
+}
+
+var addresses = regexp.MustCompile(`api=(http://[0-9.:]+)`)
+
+// URL is where the present start listens; a closed port while it does not yet.
+func (p *process) URL() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if hit := addresses.FindStringSubmatch(p.log.String()[p.began:]); hit != nil {
+		return hit[1]
+	}
+	return "http://127.0.0.1:1"
+}
+
+// kill9 ends the process with no chance to clean up.
+func (p *process) kill9() {
+	if p.cmd == nil {
+		return
+	}
+	_ = p.cmd.Process.Kill() // it may have ended
+	<-p.ended
+}
+
+// restart starts the process again, and waits until it is ready.
+func (p *process) restart() {
+	p.t.Helper()
+	p.http.CloseIdleConnections()
+	p.launch()
+	awaitReady(p.t, p.client)
+}
+
+func (p *process) signal(sig os.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		p.t.Error(err)
+	}
+}
+
+// term asks the process to stop, and returns its exit code.
+func (p *process) term() int {
+	p.t.Helper()
+	p.signal(syscall.SIGTERM)
+	return p.exit(40 * time.Second)
+}
+
+// exit waits for the process to end by itself, and returns its exit code.
+func (p *process) exit(within time.Duration) int {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	select {
+	case <-p.ended:
+	case <-ctx.Done():
+		p.t.Fatalf("the server did not end within %v", within)
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// eachProcess runs fn against a server process on both engines.
+func eachProcess(t *testing.T, fn func(t *testing.T, p *process)) {
+	t.Helper()
+	for _, engine := range engines {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			fn(t, start(t, engine))
+		})
+	}
+}

@@ -1,0 +1,241 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// target is one request of a route that will succeed.
+type target struct {
+	param   string // of the path
+	query   string
+	body    string
+	headers []string
+}
+
+// row makes what a route needs, as the owner of c, and the request for it.
+type row func(c *client) target
+
+// rows has every route of the document, by its operation id: a route without a
+// row fails TestEveryRouteHasARow.
+var rows = map[string]row{
+	"whoami":      func(*client) target { return target{} },
+	"list-tokens": func(*client) target { return target{query: "?limit=1"} },
+	"create-token": func(*client) target {
+		return target{body: `{"name":"ci","scopes":["tokens:write"],"expires_at":"2099-01-02T03:04:05Z"}`}
+	},
+	"revoke-token": func(c *client) target {
+		made := c.must(201, "/v1/tokens", `{"name":"old","scopes":["explore"]}`)
+		return target{param: made.str("token.id")}
+	},
+
+	"enqueue-job": func(*client) target {
+		return target{body: `{"kind":"review","repo":{"forge":"github","namespace":"Acme","name":"Site"},"issue_number":7,` +
+			`"payload":{"b":9007199254740993,"a":"<b>&é","b2":1.50},"priority":1,"max_attempts":2}`}
+	},
+	"enqueue-jobs": func(c *client) target {
+		c.must(201, "/v1/jobs", `{"kind":"review","key":"taken"}`)
+		return target{body: `{"items":[{"kind":"sync","key":"x"},{"kind":"sync","key":"x","payload":[1]},{"kind":"sync","key":"taken"}]}`}
+	},
+	"list-jobs": func(c *client) target {
+		c.must(201, "/v1/jobs", `{"kind":"review","key":"old"}`)
+		c.must(201, "/v1/jobs", `{"kind":"review","key":"new","payload":"`+strings.Repeat("x", 5000)+`"}`)
+		return target{query: "?limit=1&state=pending"}
+	},
+	"get-job":    func(c *client) target { return target{param: pending(c)} },
+	"cancel-job": func(c *client) target { return target{param: pending(c)} },
+	"retry-job": func(c *client) target {
+		j := claimed(c)
+		c.must(200, j.path("fail"), j.with(`"error":{"code":"broken","message":"it broke"},"retryable":false`))
+		return target{param: j.id}
+	},
+	"claim-jobs": func(c *client) target {
+		pending(c)
+		return target{body: `{"worker":"w-1","kinds":["discover","review"],"lease_seconds":30}`}
+	},
+	"heartbeat-job": func(c *client) target {
+		j := claimed(c)
+		return target{param: j.id, body: j.with(`"progress":{"done":0.50}`)}
+	},
+	"complete-job": func(c *client) target {
+		j := claimed(c)
+		return target{param: j.id, body: j.with(`"result":{"z":1,"a":[null]}`)}
+	},
+	"fail-job": func(c *client) target {
+		j := claimed(c)
+		return target{param: j.id, body: j.with(`"error":{"code":"broken","message":"it broke"},"retry_after_seconds":60`)}
+	},
+	"snooze-job": func(c *client) target {
+		j := claimed(c)
+		return target{param: j.id, body: j.with(`"seconds":60`)}
+	},
+	"release-job": func(c *client) target {
+		j := claimed(c)
+		return target{param: j.id, body: j.with("")}
+	},
+	"complete-jobs": func(c *client) target {
+		j := claimed(c)
+		return target{body: `{"items":[{"id":"` + j.id + `","lease_token":"` + j.token + `","result":7},{"id":"` + pending(c) + `","lease_token":"none"}]}`}
+	},
+
+	"list-runs": func(c *client) target {
+		claimed(c)
+		return target{query: "?kind=job"}
+	},
+	"get-run": func(c *client) target { return target{param: claimed(c).run} },
+
+	"list-kinds": func(*client) target { return target{query: "?limit=2"} },
+	"get-kind":   func(c *client) target { return target{param: kind(c)} },
+	"put-kind": func(c *client) target {
+		return target{param: kind(c), headers: []string{"If-Match", `"v1"`},
+			body: `{"lease_seconds":90,"max_attempts":3,"backoff_base_seconds":2,"backoff_cap_seconds":20}`}
+	},
+	"pause-kind": func(c *client) target { return target{param: kind(c)} },
+	"resume-kind": func(c *client) target {
+		name := kind(c)
+		c.must(200, "/v1/kinds/"+name+"/pause", "")
+		return target{param: name}
+	},
+}
+
+// held is a claimed job.
+type held struct{ id, token, run string }
+
+func (j held) path(action string) string { return "/v1/jobs/" + j.id + "/" + action }
+
+// with is the body of an action on j, with more members behind the token.
+func (j held) with(members string) string {
+	if members != "" {
+		members = "," + members
+	}
+	return `{"lease_token":"` + j.token + `"` + members + `}`
+}
+
+func pending(c *client) (id string) {
+	return c.must(201, "/v1/jobs", `{"kind":"review"}`).str("job.id")
+}
+
+// claimed is a job of a kind of its own, claimed.
+func claimed(c *client) held {
+	name := kind(c)
+	c.must(201, "/v1/jobs", `{"kind":"`+name+`","payload":{"n":1}}`)
+	return claim(c, name)
+}
+
+func claim(c *client, kind string) held {
+	got := c.must(200, "/v1/jobs/claim", `{"worker":"w-1","kinds":["`+kind+`"]}`)
+	if got.len("jobs") != 1 {
+		c.t.Fatalf("claimed %s", got)
+	}
+	return held{got.str("jobs.0.id"), got.str("jobs.0.lease_token"), got.str("jobs.0.run_id")}
+}
+
+// kind is a new kind of the owner.
+func kind(c *client) (name string) {
+	name = unique("kind")
+	a := c.call(http.MethodPut, "/v1/kinds/"+name, `{"lease_seconds":60,"max_attempts":5,"backoff_base_seconds":5,"backoff_cap_seconds":3600}`)
+	if a.Status != http.StatusCreated {
+		c.t.Fatalf("put %s: %s", name, a)
+	}
+	return name
+}
+
+// operation is a route as the document has it.
+type operation struct {
+	id, method, path string
+	scope            string // "" if any token will do
+	hasBody, mutates bool
+	noKey            bool // takes no Idempotency-Key
+}
+
+// operations reads the document that the server serves.
+func operations(t *testing.T, c *client) []operation {
+	t.Helper()
+	var doc struct {
+		Paths map[string]map[string]struct {
+			OperationID string `json:"operationId"`
+			Security    []map[string][]string
+			RequestBody any `json:"requestBody"`
+			Parameters  []struct{ Name, In string }
+		}
+	}
+	if err := json.Unmarshal(c.as("").get("/openapi.json").Body, &doc); err != nil {
+		t.Fatal(err)
+	}
+	var ops []operation
+	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
+		for method, op := range doc.Paths[path] {
+			o := operation{
+				id: op.OperationID, method: strings.ToUpper(method), path: path,
+				hasBody: op.RequestBody != nil, mutates: method != "get", noKey: true,
+			}
+			for _, p := range op.Parameters {
+				o.noKey = o.noKey && p.Name != "Idempotency-Key"
+			}
+			if len(op.Security) != 1 || len(op.Security[0]) != 1 {
+				t.Errorf("%s %s has security %v", method, path, op.Security)
+			} else if scopes := op.Security[0]["bearer"]; len(scopes) == 1 {
+				o.scope = scopes[0]
+			}
+			ops = append(ops, o)
+		}
+	}
+	slices.SortFunc(ops, func(a, b operation) int { return strings.Compare(a.id, b.id) })
+	return ops
+}
+
+var pathParam = regexp.MustCompile(`\{[a-z_]+\}`)
+
+// send calls the route with a target.
+func (o operation) send(c *client, to target) answer {
+	c.t.Helper()
+	path := pathParam.ReplaceAllLiteralString(o.path, to.param) + to.query
+	return c.call(o.method, path, to.body, to.headers...)
+}
+
+func TestEveryRouteHasARow(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) {
+		var ids []string
+		for _, o := range operations(t, s.client) {
+			ids = append(ids, o.id)
+			if (o.mutates && o.id != "create-token") == o.noKey {
+				t.Errorf("%s %s: takes an Idempotency-Key: %v", o.method, o.path, !o.noKey)
+			}
+		}
+		if want := slices.Sorted(maps.Keys(rows)); !slices.Equal(ids, want) {
+			t.Errorf("the document has\n%q\nand the table\n%q", ids, want)
+		}
+	})
+}
+
+// eachRoute runs fn for every route, each with an owner of its own.
+func eachRoute(t *testing.T, s *inProcess, fn func(t *testing.T, o operation, c *client)) {
+	t.Helper()
+	for _, o := range operations(t, s.client) {
+		t.Run(o.id, func(t *testing.T) {
+			c := s.as(issue(t, s.store, unique("owner"), "admin"))
+			c.t = t
+			fn(t, o, c)
+		})
+	}
+}
+
+// succeeds wants a 2xx.
+func succeeds(t *testing.T, o operation, a answer) {
+	t.Helper()
+	if a.Status < 200 || a.Status > 299 {
+		t.Errorf("%s %s: %s", o.method, o.path, a)
+	}
+}
+
+// unique is a name that no other test of this run uses.
+func unique(prefix string) string {
+	return fmt.Sprintf("%s-%d", prefix, serial.Add(1))
+}
