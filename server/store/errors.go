@@ -114,7 +114,9 @@ func lost(err error) bool {
 	var connect *pgconn.ConnectError
 	var network net.Error
 	switch {
-	case errors.As(err, &connect), errors.As(err, &network), pgconn.SafeToRetry(err):
+	case errors.As(err, &connect), errors.As(err, &network):
+		return true
+	case pgconn.SafeToRetry(err), errors.Is(err, pgconn.ErrConnClosed):
 		return true
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
 		return true

@@ -213,30 +213,25 @@ func (p *pg) stats() Pool {
 	}
 }
 
-// beginTx opens a transaction. A connection that turns out dead before
-// anything was sent is replaced once.
+// beginTx opens a transaction within acquireWait. A connection that turns out
+// dead at its first use is replaced once: nothing has happened on it yet.
 func (p *pg) beginTx(ctx context.Context) (txn, error) {
-	tx, err := p.tryBegin(ctx)
-	if err != nil && lost(err) && !refused(err) && ctx.Err() == nil {
-		tx, err = p.tryBegin(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return tx, nil
-}
-
-func (p *pg) tryBegin(ctx context.Context) (*pgTx, error) {
-	conn, err := p.acquire(ctx)
-	if err != nil {
-		return nil, err
-	}
-	tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: p.begin})
-	if err != nil {
+	ctx, cancel := context.WithTimeout(ctx, acquireWait)
+	defer cancel()
+	for try := 1; ; try++ {
+		conn, err := p.acquire(ctx)
+		if err != nil {
+			return nil, err
+		}
+		tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: p.begin}) // ctx ends with BEGIN
+		if err == nil {
+			return &pgTx{conn: conn, tx: tx}, nil
+		}
 		conn.release(err)
-		return nil, fmt.Errorf("begin: %w", err)
+		if try == 2 || !lost(err) {
+			return nil, fmt.Errorf("begin: %w", err)
+		}
 	}
-	return &pgTx{conn: conn, tx: tx}, nil
 }
 
 // acquire takes a connection within acquireWait.

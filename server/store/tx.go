@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server/fault"
 )
@@ -117,8 +119,12 @@ func commit(ctx context.Context, t txn) error {
 }
 
 // outcomeUnknown reports whether a COMMIT that failed with err may have taken
-// effect: its answer was lost, or the disk failed under it.
+// effect: its answer was lost, or the disk failed under it. One that was never
+// sent has not.
 func outcomeUnknown(err error) bool {
+	if pgconn.SafeToRetry(err) {
+		return false
+	}
 	return lost(err) || errors.Is(err, context.DeadlineExceeded) || diskFailed(err)
 }
 

@@ -1,0 +1,444 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/store"
+)
+
+// isFault checks that err is a retryable 503 of that code, and that what a
+// client sees of it is not the driver's.
+func isFault(t *testing.T, err error, code string) {
+	t.Helper()
+	var f *fault.Fault
+	if !errors.As(err, &f) || f.Code != code || f.Status != 503 || f.RetryAfter <= 0 {
+		t.Errorf("got %v, want a 503 %s with Retry-After", err, code)
+		return
+	}
+	for _, word := range []string{"SQLSTATE", "pgx", "dial", "connect to", "127.0.0.1"} {
+		if strings.Contains(f.Detail, word) {
+			t.Errorf("the detail %q repeats the driver", f.Detail)
+		}
+	}
+}
+
+func write(ctx context.Context, s *store.Store, key string) error {
+	return s.Tx(ctx, func(q model.Querier) error { return setMeta(ctx, q, key, "1") })
+}
+
+// quick runs fn and fails the test if it takes 2 s or more.
+func quick(t *testing.T, fn func() error) error {
+	t.Helper()
+	start := time.Now()
+	err := fn()
+	if took := time.Since(start); took >= 2*time.Second {
+		t.Errorf("the answer took %v, want less than 2s", took)
+	}
+	return err
+}
+
+// eventually polls fn, for what another process has to notice first.
+func eventually(t *testing.T, what string, fn func() error) {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		err := fn()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: %v", what, err)
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		}
+	}
+}
+
+// DBC-11: away at the start and later, by refusing and by silence.
+func TestDatabaseThatWasAwayIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	wire, raw := through(t, dbtest.URL(t, store.Postgres))
+	wire.goDown()
+	s := dbtest.Open(t, store.Config{URL: raw}) // no error, though nobody answers
+	ctx := t.Context()
+
+	for range 2 {
+		isFault(t, quick(t, func() error { return s.Ping(ctx) }), "unavailable")
+		isFault(t, quick(t, func() error { return write(ctx, s, "away") }), "unavailable")
+		_, err := s.MetaGet(ctx, model.MetaGetParams{Key: "away"})
+		isFault(t, store.Explain(err), "unavailable")
+		wire.set(func(p *proxy) { p.down, p.mute = false, true })
+	}
+	if now := s.Now(); !now.IsZero() {
+		t.Errorf("a clock that was never measured shows %v", now)
+	}
+
+	wire.comeBack()
+	eventually(t, "ping", func() error { return s.Ping(ctx) })
+	if err := write(ctx, s, "back"); err != nil {
+		t.Error(err)
+	}
+	wire.goDown()
+	isFault(t, quick(t, func() error { return write(ctx, s, "away") }), "unavailable")
+	wire.comeBack()
+	eventually(t, "write", func() error { return write(ctx, s, "again") })
+	metaIs(t, s, "back", "1")
+	metaIs(t, s, "away", "")
+}
+
+// DBC-01: the server takes no writes any more, and later does again.
+func TestReadOnlyServerIsLeftAndTheWritableOneFound(t *testing.T) {
+	t.Parallel()
+	raw := dbtest.URL(t, store.Postgres)
+	s := dbtest.Open(t, store.Config{URL: raw, MaxConns: 4})
+	ctx := t.Context()
+	if err := write(ctx, s, "before"); err != nil {
+		t.Fatal(err)
+	}
+	name := dbtest.Get[string](t, s, "select current_database()")
+	db := dbtest.DB(t, s)
+	admin := func(statement string) {
+		t.Helper()
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A session keeps the default it began with, so the pool's own one is told too.
+	admin("alter database " + name + " set default_transaction_read_only = on")
+	told := s.Tx(ctx, func(q model.Querier) error {
+		return store.ExecForTest(ctx, q, "set session characteristics as transaction read only")
+	})
+	if told != nil {
+		t.Fatal(told)
+	}
+	isFault(t, quick(t, func() error { return write(ctx, s, "refused") }), "unavailable")
+	eventually(t, "leave the read-only server", func() error {
+		if open := s.Pool().Open; open != 0 {
+			return fmt.Errorf("%d connections are kept", open)
+		}
+		return nil
+	})
+	isFault(t, quick(t, func() error { return s.Ping(ctx) }), "unavailable")
+
+	admin("set default_transaction_read_only = off")
+	admin("alter database " + name + " set default_transaction_read_only = off")
+	eventually(t, "ping", func() error { return s.Ping(ctx) })
+	if err := write(ctx, s, "after"); err != nil {
+		t.Error(err)
+	}
+	metaIs(t, s, "refused", "")
+}
+
+func TestPingDropsAReadOnlyConnection(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres), MaxConns: 1})
+	ctx := t.Context()
+	err := s.Tx(ctx, func(q model.Querier) error {
+		return store.ExecForTest(ctx, q, "set session characteristics as transaction read only")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	isFault(t, s.Ping(ctx), "unavailable")
+	if err := s.Ping(ctx); err != nil {
+		t.Errorf("the next connection is no better: %v", err)
+	}
+}
+
+// DBC-05: whoever asks the pool for a second connection while it holds the
+// last one is refused in time.
+func TestSecondConnectionWithinATransactionIsRefusedInTime(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres), MaxConns: 2})
+	ctx := t.Context()
+	_ = s.Now() // measured: what follows waits for one connection only
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			err := s.Tx(ctx, func(model.Querier) error {
+				_, err := s.MetaGet(ctx, model.MetaGetParams{Key: "x"})
+				return err
+			})
+			if err != nil && !store.NotFound(err) {
+				isFault(t, err, "unavailable")
+			}
+		})
+	}
+	wg.Wait()
+	if in := s.Pool().InUse; in != 0 {
+		t.Errorf("%d connections are still taken", in)
+	}
+	if err := s.Ping(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBackgroundWorkLeavesHalfOfThePool(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres), MaxConns: 4})
+	ctx, b := t.Context(), s.Background()
+	held, release := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			_ = b.Tx(ctx, func(model.Querier) error {
+				held <- struct{}{}
+				<-release
+				return nil
+			})
+		})
+		<-held
+	}
+	isFault(t, quick(t, func() error { return write(ctx, b, "third") }), "unavailable")
+	if err := write(ctx, s, "request"); err != nil {
+		t.Error(err)
+	}
+	close(release)
+	wg.Wait()
+	if err := write(ctx, b, "later"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLostCommitIsReportedAsUnknown(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		where cut
+		want  string
+	}{"before it arrived": {before, ""}, "before its answer": {after, "1"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			direct := dbtest.URL(t, store.Postgres)
+			wire, raw := through(t, direct)
+			s := dbtest.Open(t, store.Config{URL: raw})
+			wire.set(func(p *proxy) { p.onMsg = cutAt("commit\x00", tt.where) })
+			isFault(t, write(t.Context(), s, "key"), "commit_unknown")
+			metaIs(t, dbtest.Open(t, store.Config{URL: direct}), "key", tt.want)
+			if err := write(t.Context(), s, "next"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestConnectionLostBeforeCommitIsUnavailable(t *testing.T) {
+	t.Parallel()
+	wire, raw := through(t, dbtest.URL(t, store.Postgres))
+	s := dbtest.Open(t, store.Config{URL: raw})
+	wire.set(func(p *proxy) { p.onMsg = cutAt("insert into meta", after) })
+	isFault(t, write(t.Context(), s, "key"), "unavailable")
+	metaIs(t, s, "key", "")
+}
+
+// A restart of the server breaks connections that lie idle in the pool.
+func TestTerminatedConnectionsAreReplaced(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres)})
+	ctx := t.Context()
+	if err := write(ctx, s, "one"); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.SQL(t, s, `select pg_terminate_backend(pid) from pg_stat_activity
+		where datname = current_database() and pid <> pg_backend_pid()`)
+	eventually(t, "write", func() error { return write(ctx, s, "two") })
+}
+
+// DBC-08: two transactions that lock the same rows in different order.
+func TestDeadlockRunsAgain(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx := t.Context()
+		owner := dbtest.Owner(t, s, "ada")
+		for _, key := range []string{"tok_a", "tok_b"} {
+			err := s.Tx(ctx, func(q model.Querier) error { return q.TokenInsert(ctx, token(owner, key, key)) })
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		meet := newMeeting(s.Engine() == store.Postgres)
+		var wg sync.WaitGroup
+		for _, order := range [][]string{{"tok_a", "tok_b"}, {"tok_b", "tok_a"}} {
+			wg.Go(func() {
+				first := true
+				err := s.Tx(ctx, func(q model.Querier) error {
+					for _, key := range order {
+						if err := touch(ctx, q, key); err != nil {
+							return err
+						}
+						if first {
+							first = false
+							meet.arrive()
+						}
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+func touch(ctx context.Context, q model.Querier, tokenID string) error {
+	_, err := q.TokenSetLastUsed(ctx, model.TokenSetLastUsedParams{ID: tokenID, LastUsedAt: dbtest.T0})
+	return err
+}
+
+// meeting holds the first of two until the second one is there too. On SQLite,
+// with one writer, they cannot meet.
+type meeting struct {
+	on bool
+	wg *sync.WaitGroup
+}
+
+func newMeeting(on bool) meeting {
+	m := meeting{on, new(sync.WaitGroup)}
+	m.wg.Add(2)
+	return m
+}
+
+func (m meeting) arrive() {
+	if m.on {
+		m.wg.Done()
+		m.wg.Wait()
+	}
+}
+
+func TestWaitForALockedRowGivesUp(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres)})
+	ctx := t.Context()
+	err := s.Tx(ctx, func(q model.Querier) error {
+		if err := setMeta(ctx, q, "key", "1"); err != nil {
+			return err
+		}
+		var inner error
+		err := s.Tx(ctx, func(q2 model.Querier) error {
+			inner = setMeta(ctx, q2, "key", "2")
+			return inner
+		})
+		if !store.LockTimeout(inner) {
+			t.Errorf("got %v, want a lock timeout", inner)
+		}
+		isFault(t, err, "unavailable")
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Every exec mode writes and reads every column type, and waits for no lock
+// longer than 2 s.
+func TestEveryExecModeKeepsValuesAndTimeouts(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []store.ExecMode{store.CacheStatement, store.CacheDescribe, store.Exec, store.Simple} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres), ExecMode: mode})
+			ctx := t.Context()
+			owner := dbtest.Owner(t, s, "ada")
+			in := token(owner, "tok_1", "hash")
+			in.Scopes, in.ExpiresAt = coltype.JSON(`["a", 1e400, {"b":null}]`), dbtest.T0.Add(time.Microsecond)
+			if err := s.Tx(ctx, func(q model.Querier) error { return q.TokenInsert(ctx, in) }); err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.TokenGet(ctx, model.TokenGetParams{ID: "tok_1", OwnerID: owner.ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got.Scopes) != string(in.Scopes) || !got.ExpiresAt.Equal(in.ExpiresAt) ||
+				!got.CreatedAt.Equal(in.CreatedAt) || !got.RevokedAt.IsZero() {
+				t.Errorf("got %+v, want what was written: %+v", got, in)
+			}
+			err = s.Tx(ctx, func(q model.Querier) error {
+				return store.ExecForTest(ctx, q, `do $$ begin
+					if current_setting('lock_timeout') <> '2s' or current_setting('statement_timeout') <> '15s'
+						or current_setting('idle_in_transaction_session_timeout') <> '15s'
+						or current_setting('synchronous_commit') <> 'on' then
+						raise exception 'a setting is missing'; end if; end $$`)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Through a transaction pooler a connection is somebody else's afterwards.
+func TestPoolerModesLeaveNothingBehindOnTheConnection(t *testing.T) {
+	t.Parallel()
+	raw := dbtest.URL(t, store.Postgres)
+	s := dbtest.Open(t, store.Config{URL: raw, ExecMode: store.Exec, MaxConns: 1})
+	ctx := t.Context()
+	if err := write(ctx, s, "key"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := store.ReadForTest(ctx, s, "select current_setting('lock_timeout')")
+	if err != nil || got != "0" {
+		t.Errorf("lock_timeout is %q, %v after a transaction; want 0", got, err)
+	}
+}
+
+func TestServerThatCommitsAsynchronouslyIsMadeDurable(t *testing.T) {
+	t.Parallel()
+	raw := dbtest.URL(t, store.Postgres)
+	for _, mode := range []store.ExecMode{store.CacheStatement, store.Exec} {
+		u, _ := url.Parse(raw)
+		query := u.Query()
+		query.Set("synchronous_commit", "off")
+		u.RawQuery = query.Encode()
+		s := dbtest.Open(t, store.Config{URL: u.String(), ExecMode: mode})
+		err := s.Tx(t.Context(), func(q model.Querier) error {
+			return store.ExecForTest(t.Context(), q, `do $$ begin
+				if current_setting('synchronous_commit') <> 'on' then raise exception 'off'; end if; end $$`)
+		})
+		if err != nil {
+			t.Errorf("%s: %v", mode, err)
+		}
+	}
+}
+
+func TestPoolSettingsOfTheURLStandUnlessTheConfigSaysOtherwise(t *testing.T) {
+	t.Parallel()
+	raw := dbtest.URL(t, store.Postgres) + "&pool_max_conns=3"
+	for conns, want := range map[int]int{0: 3, 5: 5} {
+		s, err := store.Open(t.Context(), store.Config{URL: raw, MaxConns: conns})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Pool().Max; got != want {
+			t.Errorf("the pool has %d connections, want %d", got, want)
+		}
+		s.Close()
+	}
+}
+
+func TestUnknownSettingsAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []store.Config{
+		{URL: "postgres://127.0.0.1:1/x", ExecMode: "describe_exec"},
+		{URL: "sqlite:" + t.TempDir() + "/x.db", Durability: "off"},
+	} {
+		if s, err := store.Open(t.Context(), c); err == nil {
+			s.Close()
+			t.Errorf("%+v was opened", c)
+		}
+	}
+}
