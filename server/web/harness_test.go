@@ -213,8 +213,8 @@ func (e *edge) broken(ctx context.Context, q model.Reader, _ coltype.Time, in *s
 		return nil, err
 	case "sql":
 		return nil, errSQL
-	case "time":
-		return &created{thingJSON{At: coltype.FromMicros(1 << 60)}}, nil
+	case "encode":
+		return &created{thingJSON{Payload: coltype.JSON("{half")}}, nil
 	}
 	return nil, fault.NotFound()
 }

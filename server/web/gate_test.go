@@ -1,0 +1,125 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/keyset"
+)
+
+var gateSeeds = []string{
+	`{}`, `null`, `[]`, `"a"`, `-0`, `1e5`, `01`, `1.`, `.5`, `-`, `1e`, `tru`, `true`, `nulll`, ` { "a" : [ 1 , 2 ] } `,
+	`{"a":1,"a":2}`, `{"payload":{"A":1,"a":2}}`, `{"a":"\u0000"}`, `"\ud800"`, `"\ud83d\ude00"`, `"\udc00\ud800"`, `"\u12"`, `"\x"`,
+	"\"\x1f\"", "\ufeff{}", "\xff", `{"a"}`, `{"a":}`, `{,}`, `[1,]`, `{}{}`, `{"":{"":0}}`, `{"a.b[0]%":1}`, `{"payload":`,
+	strings.Repeat("[", 70), strings.Repeat(`{"payload":`, 70), `{"payload":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`,
+	`{"a":"` + strings.Repeat("x", 300) + `"}`, `{"\u0061":1,"a":2}`, `9223372036854775808`, `1e400`,
+}
+
+// FuzzGate holds the gate against encoding/json: what it lets through is valid
+// JSON, means the same, and its compacted text is what json.Compact makes.
+func FuzzGate(f *testing.F) {
+	for _, seed := range gateSeeds {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		got, err := parse(body)
+		if err != nil {
+			if json.Valid(body) && utf8.Valid(body) {
+				t.Fatalf("%q is refused: %v", body, err)
+			}
+			return
+		}
+		if got.cut {
+			if len(got.faults) == 0 {
+				t.Fatalf("%q is cut without a fault", body)
+			}
+			return
+		}
+		var want bytes.Buffer
+		if err := json.Compact(&want, body); err != nil {
+			t.Fatalf("%q is let through: %v", body, err)
+		}
+		if !bytes.Equal(want.Bytes(), got.compact) {
+			t.Fatalf("compacted to %q, want %q", got.compact, want.Bytes())
+		}
+		if twice, err := parse(got.compact); err != nil || !bytes.Equal(twice.compact, got.compact) || len(twice.faults) != len(got.faults) {
+			t.Fatalf("%q is judged differently when compacted: %v", body, err)
+		}
+		if len(got.faults) == 0 && strings.Contains(strings.ToLower(string(got.compact)), `\u0000`) && !strings.Contains(string(got.compact), `\\`) {
+			t.Fatalf("NUL passes: %q", body)
+		}
+	})
+}
+
+// FuzzJudge runs the gate and a schema over any body: it never panics, and
+// names places that can be read back.
+func FuzzJudge(f *testing.F) {
+	for _, seed := range gateSeeds {
+		f.Add([]byte(seed))
+	}
+	a := &API{}
+	a.huma = newHuma(a)
+	type inner struct {
+		Kind string `json:"kind" pattern:"^[a-z]+$"`
+	}
+	type body struct {
+		Kind    string          `json:"kind"`
+		Size    int64           `json:"size,omitempty" maximum:"9"`
+		Payload json.RawMessage `json:"payload,omitempty"`
+		Items   []inner         `json:"items,omitempty"`
+	}
+	schema := a.schema(typeOf[body](), "")
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		s := &request{route: &route{schema: schema, needBody: true}}
+		compact := a.judge(s, raw)
+		fl := s.collected()
+		if fl == nil {
+			var out body
+			if err := json.Unmarshal(compact, &out); err != nil {
+				t.Fatalf("%q passes and cannot be decoded: %v", raw, err)
+			}
+			return
+		}
+		for _, item := range fl.Errors {
+			if item.In != fault.InBody || (item.Pointer != "" && item.Pointer[0] != '/') || item.Detail == "" || !utf8.ValidString(item.Pointer) {
+				t.Fatalf("%q: %+v", raw, item)
+			}
+		}
+	})
+}
+
+// FuzzCursor feeds any text to the decoder: it refuses what it did not make.
+func FuzzCursor(f *testing.F) {
+	c := NewCursors([]byte("0123456789abcdef"))
+	bind := Bind{Kind: "jobs", Owner: "own_1", Route: "/v1/jobs", Order: Newest}
+	valid := c.Encode(keyset.Top(), bind)
+	for _, seed := range []string{"", "AAAA", "e30", valid, valid + "=", valid + "\n", valid[1:], strings.Repeat("A", 2000)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, cursor string) {
+		pos, err := c.Decode(cursor, bind)
+		if err == nil && c.Encode(pos, bind) != cursor {
+			t.Fatalf("%q is taken for %v", cursor, pos)
+		}
+	})
+}
+
+// FuzzTime holds badTime against encoding/json's own reading.
+func FuzzTime(f *testing.F) {
+	for _, seed := range []string{"2026-01-15T23:00:00Z", "2026-01-15T23:00:00.123456789+05:30", "10000-01-01T00:00:00Z", "2026-02-30T00:00:00Z", "", "Z"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, v string) {
+		if badTime(v) == "" {
+			checkTime(t, v)
+		}
+	})
+}
+
+func newHuma(a *API) huma.API { return huma.NewAPI(a.humaConfig("test"), nil) }

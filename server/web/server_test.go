@@ -1,0 +1,167 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/web"
+)
+
+type readiness struct{ err error }
+
+func (r readiness) Ready(context.Context) error { return r.err }
+func (r readiness) Detail(context.Context) any  { return map[string]int{"pool": 3} }
+
+func TestReadiness(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{nil, 200, ""},
+		{fault.Unavailable("Migrations are pending."), 503, "unavailable"},
+		{fmt.Errorf("ping: %w", errSQL), 503, "unavailable"},
+	}
+	for _, tt := range tests {
+		e := one(t, web.Config{Readiness: readiness{tt.err}})
+		got := e.do(t, "GET", "/readyz", "", "Authorization", "")
+		if got.StatusCode != tt.status || driverText.MatchString(got.body) {
+			t.Errorf("%v: status %d: %s", tt.err, got.StatusCode, got.body)
+		}
+		if tt.code != "" && got.problem(t).Code != tt.code {
+			t.Errorf("%v: %s", tt.err, got.body)
+		}
+		got = e.do(t, "GET", "/readyz?verbose", "", "Authorization", "")
+		if got.StatusCode != tt.status || !strings.Contains(got.body, `"replica":{"pool":3}`) {
+			t.Errorf("%v, verbose: %s", tt.err, got.body)
+		}
+	}
+}
+
+func TestDrainTurnsReadinessOffAndLetsRequestsEnd(t *testing.T) {
+	t.Parallel()
+	e := one(t, web.Config{Readiness: readiness{}})
+	inside := make(chan struct{})
+	web.Write(e.API, web.Op{Method: "POST", Path: "/v1/wait", ID: "wait", Scope: web.AnyToken},
+		func(context.Context, model.Querier, coltype.Time, *nothing) (web.Answer[claimed], error) {
+			return web.Answer[claimed]{Body: claimed{[]string{}}}, nil
+		}, web.Hooks[nothing, claimed]{Before: func(ctx context.Context, _ *nothing) error {
+			close(inside)
+			select {
+			case <-e.Draining():
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}})
+	answers := make(chan answer)
+	go func() { answers <- e.do(t, "POST", "/v1/wait", "") }()
+	<-inside
+	e.Drain()
+	e.Drain()
+	if got := e.do(t, "GET", "/readyz", ""); got.StatusCode != 503 || got.problem(t).Code != "draining" || got.Header.Get("Retry-After") == "" {
+		t.Errorf("readyz: status %d: %s", got.StatusCode, got.body)
+	}
+	if got := <-answers; got.StatusCode != 200 {
+		t.Errorf("the waiting request: status %d: %s", got.StatusCode, got.body)
+	}
+	for _, path := range []string{"/livez", "/v1/things"} {
+		if got := e.do(t, "GET", path, ""); got.StatusCode != 200 {
+			t.Errorf("%s while draining: status %d", path, got.StatusCode)
+		}
+	}
+}
+
+func TestTheAdminListenerAnswersHealthOnly(t *testing.T) {
+	t.Parallel()
+	e := one(t, web.Config{Readiness: readiness{}})
+	admin := httptest.NewServer(e.Admin())
+	t.Cleanup(admin.Close)
+	e.url = admin.URL
+	for path, status := range map[string]int{"/livez": 200, "/readyz": 200, "/v1/things": 404, "/docs": 404, "/": 404} {
+		if got := e.do(t, "GET", path, ""); got.StatusCode != status {
+			t.Errorf("%s: status %d, want %d", path, got.StatusCode, status)
+		}
+	}
+	if got := e.do(t, "HEAD", "/livez", ""); got.StatusCode != 200 {
+		t.Errorf("HEAD: status %d", got.StatusCode)
+	}
+}
+
+// A body that trickles in is cut off, with a token and without one; a request
+// that waits longer than a body may take is not.
+func TestSlowBodiesAreCutOff(t *testing.T) {
+	t.Parallel()
+	e := one(t, web.Config{BodyTime: 300 * time.Millisecond})
+	for token, want := range map[string]int{"Bearer " + adminToken: 408, "Bearer x": 401} {
+		c, err := net.Dial("tcp", strings.TrimPrefix(e.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		_, err = fmt.Fprintf(c, "POST /v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := bufio.NewReader(c)
+		resp, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != want {
+			t.Errorf("status %d, want %d: %v", resp.StatusCode, want, err)
+		}
+		if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
+			t.Errorf("%d: the connection stays open: %v", want, err)
+		}
+	}
+}
+
+func TestAWaitingRequestOutlivesTheBodysDeadline(t *testing.T) {
+	t.Parallel()
+	e := one(t, web.Config{BodyTime: 100 * time.Millisecond})
+	web.Write(e.API, web.Op{Method: "POST", Path: "/v1/wait", ID: "wait", Scope: web.AnyToken},
+		func(context.Context, model.Querier, coltype.Time, *struct{ Body thingBody }) (web.Answer[claimed], error) {
+			return web.Answer[claimed]{}, nil
+		}, web.Hooks[struct{ Body thingBody }, claimed]{Before: func(ctx context.Context, _ *struct{ Body thingBody }) error {
+			select {
+			case <-time.After(400 * time.Millisecond):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}})
+	for range 2 { // the second time on the same connection
+		if got := e.do(t, "POST", "/v1/wait", `{"kind":"a"}`); got.StatusCode != 200 {
+			t.Errorf("status %d: %s", got.StatusCode, got.body)
+		}
+	}
+}
+
+func TestServerBoundsHeaders(t *testing.T) {
+	t.Parallel()
+	s := web.Server("127.0.0.1:0", http.NotFoundHandler())
+	if s.ReadHeaderTimeout <= 0 || s.IdleTimeout <= 0 || s.MaxHeaderBytes <= 0 || s.ReadTimeout != 0 || s.WriteTimeout != 0 {
+		t.Errorf("%+v", s)
+	}
+	e := one(t, web.Config{})
+	if status := e.raw(t, "GET /livez HTTP/1.1\r\nHost: x\r\nX: "+strings.Repeat("x", 64<<10)+"\r\n\r\n"); status != "431" {
+		t.Errorf("64 KiB of headers: status %s", status)
+	}
+}
