@@ -100,6 +100,26 @@ func TestDatabaseThatWasAwayIsFoundAgain(t *testing.T) {
 	metaIs(t, s, "away", "")
 }
 
+// CLK-01: replicas whose wall clocks are 90 s apart, either way, tell one time.
+func TestReplicasWithWrongWallClocksTellTheDatabasesTime(t *testing.T) {
+	raw := dbtest.URL(t, store.Postgres)
+	for _, skew := range []string{"90s", "-90s", "0s"} {
+		t.Setenv("STINT_TEST_CLOCK_SKEW", skew)
+		s := dbtest.Open(t, store.Config{URL: raw})
+		now, err := s.Time(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var there time.Time
+		if err := dbtest.DB(t, s).QueryRowContext(t.Context(), "select clock_timestamp()").Scan(&there); err != nil {
+			t.Fatal(err)
+		}
+		if off := there.Sub(now.Time); off < -50*time.Millisecond || off > 30*time.Second {
+			t.Errorf("with a wall clock off by %s the clock is %v behind the database's", skew, off)
+		}
+	}
+}
+
 // DBC-01: the server takes no writes any more, and later does again.
 func TestReadOnlyServerIsLeftAndTheWritableOneFound(t *testing.T) {
 	t.Parallel()

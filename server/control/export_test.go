@@ -1,0 +1,21 @@
+package control
+
+import (
+	"context"
+	"time"
+)
+
+// NewTokenForTest is a well-formed token that nobody was issued.
+func NewTokenForTest() string { return newToken() }
+
+// CachedForTest is how many tokens v remembers.
+func CachedForTest(v *Verifier) (known, unknown int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.known.by), len(v.unknown.by)
+}
+
+// TimeForTest replaces the waiting and the clock of a runner.
+func (r *Runner) TimeForTest(wait func(ctx context.Context, d time.Duration) bool, now func() time.Time) {
+	r.wait, r.now = wait, now
+}

@@ -1,0 +1,70 @@
+package control_test
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stint-run/stint/server/control"
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/store"
+)
+
+func TestReadyOnceEveryMigrationIsApplied(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{store.SQLite, store.Postgres} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			s := dbtest.Open(t, store.Config{URL: dbtest.Empty(t, engine)})
+			r := control.NewReadiness(s, nil)
+			var f *fault.Fault
+			if err := r.Ready(t.Context()); !errors.As(err, &f) || f.Status != 503 || !strings.Contains(f.Detail, "0001") {
+				t.Errorf("an empty database: %v, want a 503 naming 0001", err)
+			}
+			if h := r.Health(t.Context()); h.Schema != control.SchemaPending || h.Database != control.Reachable {
+				t.Errorf("an empty database: %+v", h)
+			}
+		})
+	}
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		runner := control.NewRunner(s, slog.New(slog.DiscardHandler), control.Loop{Name: "reaper", Every: time.Minute})
+		r := control.NewReadiness(s, runner)
+		if err := r.Ready(t.Context()); err != nil {
+			t.Error(err)
+		}
+		h := r.Health(t.Context())
+		if h.Schema != control.SchemaCurrent || h.Pool.Max == 0 || len(h.Loops) != 1 || h.Loops[0].AgeSeconds != nil {
+			t.Errorf("the detail is %+v", h)
+		}
+	})
+}
+
+func TestNewerSchemaUnderARunningProcessStaysReady(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		r := control.NewReadiness(s, nil)
+		dbtest.SQL(t, s, "insert into schema_migrations (version) values ('9999')")
+		if err := r.Ready(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if h := r.Health(t.Context()); h.Schema != control.SchemaAhead || len(h.Ahead) != 1 || h.Ahead[0] != "9999" {
+			t.Errorf("the detail is %+v", h)
+		}
+	})
+}
+
+func TestNotReadyWhileTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Open(t, store.Config{URL: "postgres://ada@127.0.0.1:1/stint?sslmode=disable"})
+	r := control.NewReadiness(s, nil)
+	var f *fault.Fault
+	if err := r.Ready(t.Context()); !errors.As(err, &f) || f.Status != 503 || f.RetryAfter == 0 {
+		t.Errorf("got %v, want a 503 with Retry-After", err)
+	}
+	if h := r.Health(t.Context()); h.Database != control.Unreachable || h.Schema != control.Unknown {
+		t.Errorf("the detail is %+v", h)
+	}
+}
