@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/jobs"
 	"github.com/stint-run/stint/server/runs"
@@ -213,40 +212,6 @@ func TestClaimTokensAreOfOneJobAndOneAttempt(t *testing.T) {
 		}
 		if len(seen) != 4 {
 			d.Errorf("%d tokens", len(seen))
-		}
-	})
-}
-
-// A heartbeat is one update that no index has to hear of.
-func TestHeartbeatsAreHeapOnlyUpdates(t *testing.T) {
-	t.Parallel()
-	t.Run("postgres", func(t *testing.T) {
-		s := dbtest.Open(t, storeOf(t, "postgres"))
-		d := &desk{T: t, s: s, owner: dbtest.Owner(t, s, "ada").ID, now: dbtest.T0}
-		for range 60 {
-			d.enqueue(jobs.EnqueueIn{Payload: js(`{"text":"` + strings.Repeat("x", 200) + `"}`)})
-		}
-		held := d.claimIn(jobs.ClaimIn{Limit: 100})
-		conn, q := pgConn(t, s)
-		const rounds = 5
-		for range rounds {
-			d.pass(20 * time.Second)
-			for _, c := range held {
-				_, err := q.JobRenew(t.Context(), model.JobRenewParams{
-					ID: c.Job.ID, OwnerID: d.owner, LeaseToken: c.Job.LeaseToken, Now: d.now, Progress: js(`{"percent":50}`),
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if _, err := conn.Exec(t.Context(), "select pg_stat_force_next_flush()"); err != nil {
-			t.Fatal(err)
-		}
-		var hot int
-		err := conn.QueryRow(t.Context(), "select n_tup_hot_upd from pg_stat_user_tables where relname = 'jobs'").Scan(&hot)
-		if total := rounds * len(held); err != nil || hot*100 < total*95 {
-			t.Errorf("%d of %d heartbeats were heap-only, %v", hot, total, err)
 		}
 	})
 }

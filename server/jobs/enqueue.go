@@ -65,19 +65,21 @@ func Enqueue(ctx context.Context, q model.Querier, now coltype.Time, ownerID str
 }
 
 // insertAll inserts the first item of every key in one statement; whatever
-// finds its key live then meets the live job, one by one and in order.
+// finds its key live then meets the live job, one by one: in the order of the
+// keys, so that two batches never wait for each other, and within a key in the
+// order of the items.
 func insertAll(ctx context.Context, q model.Querier, now coltype.Time, ownerID string, items []EnqueueIn, rows []newJob) ([]Enqueued, error) {
 	fresh, err := insert(ctx, q, now, ownerID, firstOfKey(rows))
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Enqueued, len(items))
-	for i, in := range items {
+	for _, i := range byKey(rows) {
 		if job, ok := fresh[rows[i].ID]; ok {
 			out[i] = Enqueued{Job: job}
 			continue
 		}
-		if out[i], err = meet(ctx, q, now, ownerID, in, rows[i]); err != nil {
+		if out[i], err = meet(ctx, q, now, ownerID, items[i], rows[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -126,19 +128,25 @@ func (in EnqueueIn) row(now coltype.Time, kind model.JobKind, tracked map[repos.
 // firstOfKey leaves out later rows of a key, and sorts by key: transactions
 // that enqueue the same keys take them in one order.
 func firstOfKey(rows []newJob) []newJob {
-	seen := map[string]bool{}
 	first := make([]newJob, 0, len(rows))
-	for _, row := range rows {
-		if row.Key != nil && seen[*row.Key] {
-			continue
+	for n, i := range byKey(rows) {
+		row := rows[i]
+		if n == 0 || row.Key == nil || deref(first[len(first)-1].Key) != *row.Key {
+			first = append(first, row)
 		}
-		if row.Key != nil {
-			seen[*row.Key] = true
-		}
-		first = append(first, row)
 	}
-	sort.SliceStable(first, func(i, j int) bool { return deref(first[i].Key) < deref(first[j].Key) })
 	return first
+}
+
+// byKey is the order in which the keys of rows are taken: that of the keys,
+// those without one first, then that of the rows.
+func byKey(rows []newJob) []int {
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	sort.SliceStable(order, func(a, b int) bool { return deref(rows[order[a]].Key) < deref(rows[order[b]].Key) })
+	return order
 }
 
 // insert enqueues the rows whose key is free, and returns the jobs by id.

@@ -1,0 +1,236 @@
+package jobs_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/jobs"
+	"github.com/stint-run/stint/server/keyset"
+	"github.com/stint-run/stint/server/store"
+)
+
+// pages reads a list page by page, and the ids of each page.
+func (d *desk) pages(in jobs.ListIn) (pages [][]string) {
+	d.Helper()
+	in.OwnerID, in.Before = d.owner, keyset.Top()
+	for {
+		page, next, err := jobs.List(d.Context(), d.s, in)
+		if err != nil {
+			d.Fatal(err)
+		}
+		ids := []string{}
+		for _, job := range page {
+			ids = append(ids, job.ID)
+		}
+		pages = append(pages, ids)
+		if next == nil {
+			return pages
+		}
+		in.Before = *next
+	}
+}
+
+// onceEach checks that pages hold n distinct ids, and how many pages they are.
+func (d *desk) onceEach(pages [][]string, n, want int) {
+	d.Helper()
+	ids := slices.Concat(pages...)
+	slices.Sort(ids)
+	if distinct := len(slices.Compact(slices.Clone(ids))); len(ids) != n || distinct != n || len(pages) != want {
+		d.Errorf("%d items, %d distinct, on %d pages; want %d on %d", len(ids), distinct, len(pages), n, want)
+	}
+}
+
+// CUR-01: a thousand jobs of one instant.
+func TestPagesOfOneInstantHoldEveryJobOnce(t *testing.T) {
+	each(t, func(d *desk) {
+		var items []jobs.EnqueueIn
+		for range 1000 {
+			items = append(items, jobs.EnqueueIn{Kind: "build"})
+		}
+		if _, err := d.tryEnqueue(items...); err != nil {
+			d.Fatal(err)
+		}
+		for _, in := range []jobs.ListIn{{Limit: 50}, {Limit: 50, State: jobs.Pending}, {Limit: 50, Kind: "build"}} {
+			pages := d.pages(in)
+			d.onceEach(pages, 1000, 20)
+			if !slices.IsSortedFunc(slices.Concat(pages...), func(a, b string) int { return -cmpText(a, b) }) {
+				d.Errorf("%+v: not newest first", in)
+			}
+		}
+	})
+}
+
+func cmpText(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// CUR-02, CUR-04: a microsecond apart; the order is that of the instants, the
+// same on both engines, whoever wrote the row.
+func TestPagesKeepMicrosecondsApart(t *testing.T) {
+	each(t, func(d *desk) {
+		plant(d, 300, "build", jobs.Pending, d.now)
+		d.plantTimes(func(i int) coltype.Time { return d.now.Add(time.Duration(i*7%300) * time.Microsecond) })
+		pages := d.pages(jobs.ListIn{Limit: 20})
+		d.onceEach(pages, 300, 15)
+		last := keyset.Top().At
+		for _, id := range slices.Concat(pages...) {
+			at := d.job(id).CreatedAt
+			if !at.Before(last) {
+				d.Fatalf("%s comes after %s", at, last)
+			}
+			last = at
+		}
+	})
+}
+
+// plantTimes gives the jobs other times of creation, in the order of their ids.
+func (d *desk) plantTimes(at func(i int) coltype.Time) {
+	d.Helper()
+	db := dbtest.DB(d.T, d.s)
+	tx, err := db.BeginTx(d.Context(), nil)
+	if err != nil {
+		d.Fatal(err)
+	}
+	for i, job := range d.list(jobs.ListIn{Limit: 100}) {
+		if _, err := tx.ExecContext(d.Context(), "update jobs set created_at = $1 where id = $2", arg(d.s, at(i)), job.ID); err != nil {
+			d.Fatal(err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		d.Fatal(err)
+	}
+}
+
+// arg is a time as a bare argument of an engine.
+func arg(s *store.Store, at coltype.Time) any {
+	if s.Engine() == store.SQLite {
+		return at.UnixMicro()
+	}
+	return at.Time
+}
+
+func TestTimesOfEveryWritingSortAlikeOnBothEngines(t *testing.T) {
+	each(t, func(d *desk) {
+		steps := []time.Duration{0, 500 * time.Millisecond, 500_001 * time.Microsecond, 500_010 * time.Microsecond, time.Second, 9 * time.Second, 10 * time.Second}
+		var want []string
+		for _, i := range []int{3, 0, 6, 2, 5, 1, 4} {
+			d.now = dbtest.T0.Add(steps[i])
+			d.enqueue(jobs.EnqueueIn{Payload: js(fmt.Sprint(i))})
+		}
+		for i := range steps {
+			want = append([]string{fmt.Sprint(i)}, want...)
+		}
+		var got []string
+		for _, job := range d.list(jobs.ListIn{Limit: 2}) {
+			got = append(got, string(job.Payload))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			d.Errorf("(-want +got)\n%s", diff)
+		}
+		got, d.now = nil, dbtest.T0.Add(time.Minute)
+		for range steps {
+			got = append([]string{string(d.claim().Job.Payload)}, got...)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			d.Errorf("claimed (-want +got, reversed)\n%s", diff)
+		}
+	})
+}
+
+// plantFilters plants jobs over kinds, keys and states, and returns what a filter
+// should select, newest first.
+func plantFilters(d *desk) func(in jobs.ListIn) []string {
+	var all []model.Job
+	for i := range 60 {
+		d.pass(time.Second)
+		in := jobs.EnqueueIn{Kind: []string{"a", "b", "c"}[i%3]}
+		if i%4 == 0 {
+			in.Key = ptr("k")
+		}
+		job := d.enqueue(in).Job
+		switch {
+		case i%4 == 0, i%5 == 0: // one live job per key at most
+			held := d.claim(in.Kind)
+			for held.Job.ID != job.ID {
+				held = d.claim(in.Kind)
+			}
+			d.finished(held, jobs.FinishIn{Action: []string{jobs.Complete, jobs.Fail}[i/4%2]})
+		}
+	}
+	for _, job := range d.list(jobs.ListIn{Limit: 100}) {
+		all = append(all, d.job(job.ID))
+	}
+	return func(in jobs.ListIn) []string {
+		ids := []string{}
+		for _, j := range all {
+			if (in.State == "" || j.State == in.State) && (in.Kind == "" || j.Kind == in.Kind) && (in.Key == "" || text(j.Key) == in.Key) {
+				ids = append(ids, j.ID)
+			}
+		}
+		return ids
+	}
+}
+
+func TestEveryFilterSelectsItsJobsNewestFirst(t *testing.T) {
+	each(t, func(d *desk) {
+		want := plantFilters(d)
+		for _, state := range append([]string{""}, jobs.States...) {
+			for _, kind := range []string{"", "a", "nobody"} {
+				for _, key := range []string{"", "k", "nobody"} {
+					for _, limit := range []int{1, 7, 100} {
+						in := jobs.ListIn{State: state, Kind: kind, Key: key, Limit: limit}
+						got := slices.Concat(d.pages(in)...)
+						if diff := cmp.Diff(want(in), append([]string{}, got...)); diff != "" {
+							d.Errorf("%+v (-want +got)\n%s", in, diff)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestResidualFilterWalksTwoThousandEntriesAPage(t *testing.T) {
+	each(t, func(d *desk) {
+		needle := d.enqueue(jobs.EnqueueIn{Kind: "needle"}).Job
+		d.pass(time.Second)
+		plant(d, 2*keyset.Walk+10, "build", jobs.Pending, d.now)
+		pages := d.pages(jobs.ListIn{Kind: "needle", Limit: 5})
+		if diff := cmp.Diff([][]string{{}, {}, {needle.ID}}, pages); diff != "" {
+			d.Errorf("pages (-want +got)\n%s", diff)
+		}
+		if n := len(d.pages(jobs.ListIn{Kind: "needle", State: jobs.Claimed, Limit: 5})); n != 1 {
+			d.Errorf("%d pages of a state without jobs", n)
+		}
+	})
+}
+
+func TestListCostsOneStatementAndTwoWithAResidualFilter(t *testing.T) {
+	each(t, func(d *desk) {
+		d.enqueue(jobs.EnqueueIn{Key: ptr("k")})
+		for in, want := range map[jobs.ListIn]int64{
+			{}: 1, {State: jobs.Pending}: 1, {Key: "k"}: 1,
+			{Kind: "build"}: 2, {Kind: "build", State: jobs.Pending}: 2, {Key: "k", State: jobs.Pending}: 2,
+			{Kind: "nobody"}: 1,
+		} {
+			ctx, stats := store.WithStats(d.Context())
+			in.OwnerID, in.Before, in.Limit = d.owner, keyset.Top(), 20
+			if _, _, err := jobs.List(ctx, d.s, in); err != nil || int64(stats.Statements()) != want {
+				d.Errorf("%+v: %d statements, want %d, %v", in, stats.Statements(), want, err)
+			}
+		}
+	})
+}
