@@ -28,8 +28,12 @@ func TestMain(m *testing.M) {
 
 var binDir string
 
-// binary builds the program, once, the way it is released: without cgo.
+// binary builds the program, once, the way it is released: without cgo. A build
+// that is there already is tested instead if STINT_TEST_BINARY names it.
 var binary = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv("STINT_TEST_BINARY"); path != "" {
+		return filepath.Abs(path)
+	}
 	dir, err := os.MkdirTemp("", "stint-e2e-")
 	if err != nil {
 		return "", err
@@ -50,8 +54,9 @@ var binary = sync.OnceValues(func() (string, error) {
 type process struct {
 	*client
 	t     *testing.T
-	db    string // the URL it is started with
+	url   string // of the database
 	store *store.Store
+	db    *door
 	env   []string
 	flags []string
 	log   *logBuffer // of all its starts
@@ -73,7 +78,7 @@ func start(t *testing.T, engine string, flags ...string) *process {
 func startOn(t *testing.T, s *store.Store, flags ...string) *process {
 	t.Helper()
 	p := newProcess(t, dbtest.URLOf(t, s), flags...)
-	p.store = s
+	p.store, p.db = s, openDoor(t, s)
 	p.token = issue(t, s, "ada", web.ScopeAdmin)
 	p.launch()
 	awaitReady(t, p.client)
@@ -82,11 +87,11 @@ func startOn(t *testing.T, s *store.Store, flags ...string) *process {
 
 // newProcess is a server that has not been started.
 func newProcess(t *testing.T, url string, flags ...string) *process {
-	p := &process{t: t, db: url, flags: flags, log: &logBuffer{}}
+	p := &process{t: t, url: url, flags: flags, log: &logBuffer{}}
 	p.client = newClient(t, p.URL, "")
 	t.Cleanup(func() {
 		p.kill9()
-		noSecrets(t, p.log.String())
+		judgeLog(t, p.log.String())
 	})
 	return p
 }
@@ -98,7 +103,7 @@ func (p *process) launch() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	args := append([]string{"serve", "--db", p.db, "--addr", "127.0.0.1:0", "--admin-addr", ""}, p.flags...)
+	args := append([]string{"serve", "--db", p.url, "--addr", "127.0.0.1:0", "--admin-addr", ""}, p.flags...)
 	cmd := exec.Command(path, args...)
 	cmd.Dir = p.t.TempDir()
 	cmd.Env = append([]string{"HOME=" + cmd.Dir, "PATH=" + os.Getenv("PATH")}, p.env...)

@@ -1,30 +1,117 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 )
 
-type storeOf = *store.Store
-
-// scanned is one row as text.
-func scanned(t *testing.T, rows interface{ Scan(...any) error }, columns int) string {
-	t.Helper()
-	values, into := make([]any, columns), make([]any, columns)
-	for i := range values {
-		into[i] = &values[i]
-	}
-	if err := rows.Scan(into...); err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprintf("%v", values)
+// door is a way of the test's own into a server's database.
+type door struct {
+	t     *testing.T
+	query func(query string, args ...any) [][]any
+	exec  func(query string, args ...any)
+	// hold runs a statement in a transaction, and keeps that open until release,
+	// or the end of the test.
+	hold func(statement string) (release func())
 }
 
-// number is the first column of a query.
-func number(t *testing.T, s *store.Store, query string, args ...any) int64 {
+func openDoor(t *testing.T, s *store.Store) *door {
 	t.Helper()
-	return dbtest.Get[int64](t, s, query, args...)
+	db := dbtest.DB(t, s)
+	query := func(query string, args ...any) [][]any {
+		t.Helper()
+		rows, err := db.QueryContext(context.Background(), query, args...)
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		defer rows.Close()
+		return scan(t, rows)
+	}
+	exec := func(query string, args ...any) {
+		t.Helper()
+		if _, err := db.ExecContext(context.Background(), query, args...); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+	hold := func(statement string) func() {
+		t.Helper()
+		tx, err := db.BeginTx(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		release := sync.OnceFunc(func() { _ = tx.Rollback() })
+		t.Cleanup(release)
+		if _, err := tx.ExecContext(context.Background(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+		return release
+	}
+	return &door{t: t, query: query, exec: exec, hold: hold}
+}
+
+// result is what scan needs of the rows of a query.
+type result interface {
+	Columns() ([]string, error)
+	Next() bool
+	Scan(...any) error
+	Err() error
+}
+
+func scan(t *testing.T, rows result) (all [][]any) {
+	t.Helper()
+	columns, err := rows.Columns()
+	for err == nil && rows.Next() {
+		values, into := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		err = rows.Scan(into...)
+		all = append(all, values)
+	}
+	if err == nil {
+		err = rows.Err()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// number is the first column of a query's only row.
+func (d *door) number(query string, args ...any) int64 {
+	d.t.Helper()
+	n, ok := d.query(query, args...)[0][0].(int64)
+	if !ok {
+		d.t.Fatalf("%s: not a number", query)
+	}
+	return n
+}
+
+// dump is the rows of a table as text, in the order of their ids.
+func (d *door) dump(table, where string) string {
+	d.t.Helper()
+	var b strings.Builder
+	for _, row := range d.query("select * from " + table + " where " + where + " order by 1, 2") {
+		fmt.Fprintf(&b, "%s %s\n", table, row)
+	}
+	return b.String()
+}
+
+// story is the row of a job and the rows of its runs.
+func (d *door) story(job string) string {
+	d.t.Helper()
+	return d.dump("jobs", "id = '"+job+"'") + d.dump("runs", "job_id = '"+job+"'")
+}
+
+// lease sets when the lease of a job ends.
+func (d *door) lease(job string, ends coltype.Time) {
+	d.t.Helper()
+	d.exec("update jobs set lease_expires_at = $1 where id = $2", ends, job)
 }

@@ -26,6 +26,7 @@ var engines = []string{store.SQLite, store.Postgres}
 type inProcess struct {
 	*client
 	store *store.Store
+	db    *door
 	log   *logBuffer
 	stop  func() error // drains, and returns what Run returned
 }
@@ -37,7 +38,7 @@ func serveHere(t *testing.T, s *store.Store) *inProcess {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	in := &inProcess{store: s, log: &logBuffer{}}
+	in := &inProcess{store: s, db: openDoor(t, s), log: &logBuffer{}}
 	ended := make(chan error, 1)
 	config := server.Config{Version: "test", URL: dbtest.URLOf(t, s), Log: slog.New(slog.NewTextHandler(in.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	go func() { ended <- server.Run(ctx, config, s, server.Listeners{Main: listener}) }()
@@ -49,7 +50,7 @@ func serveHere(t *testing.T, s *store.Store) *inProcess {
 		if err := in.stop(); err != nil {
 			t.Errorf("the server ended with %v", err)
 		}
-		noSecrets(t, in.log.String())
+		judgeLog(t, in.log.String())
 	})
 	base := "http://" + listener.Addr().String()
 	in.client = newClient(t, func() string { return base }, issue(t, s, "ada", web.ScopeAdmin))
@@ -137,7 +138,9 @@ func (b *logBuffer) String() string {
 // tokens, lease tokens, and the header that carries one.
 var secrets = regexp.MustCompile(`stint_[0-9A-Za-z]{33}|[A-Z2-7]{26}\.job_|(?i)bearer `)
 
-func noSecrets(t testing.TB, log string) {
+// judgeLog wants no secret in a log, and shows what a failed test's server said
+// of its errors.
+func judgeLog(t testing.TB, log string) {
 	t.Helper()
 	if at := secrets.FindStringIndex(log); at != nil {
 		t.Errorf("a secret is in the log: …%s…", log[max(0, at[0]-200):min(len(log), at[1]+20)])
@@ -145,6 +148,14 @@ func noSecrets(t testing.TB, log string) {
 	for _, word := range []string{"database is locked", "panic:", "DATA RACE"} {
 		if strings.Contains(log, word) {
 			t.Errorf("the log has %q", word)
+		}
+	}
+	if !t.Failed() {
+		return
+	}
+	for line := range strings.Lines(log) {
+		if strings.Contains(line, "level=ERROR") {
+			t.Log(line)
 		}
 	}
 }

@@ -1,0 +1,200 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stint-run/stint/server/store"
+)
+
+// together runs fn n times at once.
+func together(n int, fn func(i int)) {
+	var wg sync.WaitGroup
+	begin := make(chan struct{})
+	for i := range n {
+		wg.Go(func() {
+			<-begin
+			fn(i)
+		})
+	}
+	close(begin)
+	wg.Wait()
+}
+
+// tally counts answers by whatever was noted of them.
+type tally struct {
+	mu sync.Mutex
+	n  map[string]int
+}
+
+func (c *tally) add(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.n == nil {
+		c.n = map[string]int{}
+	}
+	c.n[what]++
+}
+
+func TestFiftyEnqueuesOfOneKeyMakeOneJob(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) {
+		for _, body := range []string{
+			`{"kind":"review","key":"k"}`,
+			`{"kind":"review","repo":{"forge":"gitea","host":"git.example","namespace":"Acme","name":"Site"},"issue_number":1}`,
+		} {
+			oneJob(t, body, s.client)
+		}
+	})
+}
+
+func TestFiftyEnqueuesOfOneKeyThroughTwoReplicasMakeOneJob(t *testing.T) {
+	t.Parallel()
+	a, b := replicas(t)
+	oneJob(t, `{"kind":"review","key":"k"}`, a.client, b.client)
+}
+
+// oneJob enqueues 50 times at once, through the clients by turns.
+func oneJob(t *testing.T, body string, through ...*client) {
+	t.Helper()
+	var statuses, ids tally
+	together(50, func(i int) {
+		a := through[i%len(through)].post("/v1/jobs", body)
+		statuses.add(fmt.Sprint(a.Status, a.at("deduplicated")))
+		ids.add(a.str("job.id"))
+	})
+	if len(ids.n) != 1 || statuses.n["201 false"] != 1 || statuses.n["200 true"] != 49 {
+		t.Errorf("50 enqueues of %s: %v, ids %v", body, statuses.n, ids.n)
+	}
+}
+
+// replicas are two server processes on one PostgreSQL database.
+func replicas(t *testing.T) (a, b *process) {
+	t.Helper()
+	a = start(t, store.Postgres)
+	b = newProcess(t, a.url)
+	b.store, b.db, b.token = a.store, a.db, a.token
+	b.restart()
+	return a, b
+}
+
+func TestHundredClaimersTakeEachJobOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) {
+		jobs := 1000
+		if s.store.Engine() == store.SQLite {
+			jobs = 300 // each claim there waits for the disk
+		}
+		enqueue(s.client, jobs)
+		claimAll(t, jobs, 100, s.client)
+		if n := s.db.number("select count(*) from runs"); n != int64(jobs) {
+			t.Errorf("%d runs, want %d", n, jobs)
+		}
+		if n := s.db.number("select count(*) from jobs where attempt <> 1 or state <> 'claimed'"); n != 0 {
+			t.Errorf("%d jobs are not claimed once", n)
+		}
+	})
+}
+
+func TestHundredClaimersOfTwoReplicasTakeEachJobOnce(t *testing.T) {
+	t.Parallel()
+	a, b := replicas(t)
+	enqueue(a.client, 300)
+	claimAll(t, 300, 100, a.client, b.client)
+}
+
+// enqueue enqueues n jobs of the kind review, their payload their number.
+func enqueue(c *client, n int) {
+	c.t.Helper()
+	for first := 0; first < n; first += 500 {
+		var items []string
+		for i := first; i < min(n, first+500); i++ {
+			items = append(items, fmt.Sprintf(`{"kind":"review","payload":%d}`, i))
+		}
+		c.must(200, "/v1/jobs/batch", `{"items":[`+strings.Join(items, ",")+`]}`)
+	}
+}
+
+// claimAll claims with so many claimers until all find the queue empty, and
+// wants every one of the jobs once, and never more than was asked for.
+func claimAll(t *testing.T, jobs, claimers int, through ...*client) {
+	t.Helper()
+	var ids tally
+	together(claimers, func(i int) {
+		limit := 1 + i%3*2
+		for {
+			a := through[i%len(through)].post("/v1/jobs/claim", fmt.Sprintf(`{"worker":"w%d","kinds":["review"],"limit":%d}`, i, limit))
+			n := a.len("jobs")
+			if a.Status != http.StatusOK || n > limit {
+				t.Errorf("claim of %d: %s", limit, a)
+			}
+			if n == 0 {
+				return
+			}
+			for j := range n {
+				ids.add(a.str(fmt.Sprintf("jobs.%d.id", j)))
+			}
+		}
+	})
+	for id, n := range ids.n {
+		if n != 1 {
+			t.Errorf("%s was handed out %d times", id, n)
+		}
+	}
+	if len(ids.n) != jobs {
+		t.Errorf("%d jobs were handed out, want %d", len(ids.n), jobs)
+	}
+}
+
+// TestBatchesInOppositeOrderDoNotBlockEachOther: both lock the same rows.
+func TestBatchesInOppositeOrderDoNotBlockEachOther(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) {
+		for range 3 {
+			enqueue(s.client, 50)
+			a := s.must(200, "/v1/jobs/claim", `{"worker":"w","kinds":["review"],"limit":50}`)
+			var items []string
+			for i := range 50 {
+				at := fmt.Sprintf("jobs.%d.", i)
+				items = append(items, `{"id":"`+a.str(at+"id")+`","lease_token":"`+a.str(at+"lease_token")+`"}`)
+			}
+			together(8, func(i int) {
+				mine := slices.Clone(items)
+				if i%2 == 1 {
+					slices.Reverse(mine)
+				}
+				s.must(200, "/v1/jobs/complete", `{"items":[`+strings.Join(mine, ",")+`]}`)
+			})
+		}
+		if n := s.db.number("select count(*) from jobs where state = 'succeeded'"); n != 150 {
+			t.Errorf("%d jobs succeeded, want 150", n)
+		}
+	})
+}
+
+// TestClaimPassesOverWhatAnotherTransactionHolds: with one of two jobs locked,
+// two claimers of two kinds get the other one and an empty answer, at once.
+func TestClaimPassesOverWhatAnotherTransactionHolds(t *testing.T) {
+	t.Parallel()
+	p := start(t, store.Postgres)
+	p.must(201, "/v1/jobs", `{"kind":"review"}`)
+	p.must(201, "/v1/jobs", `{"kind":"implement"}`)
+	third := p.must(201, "/v1/jobs", `{"kind":"sync"}`).str("job.id")
+	release := p.db.hold("select id from jobs where id = '" + third + "' for update")
+	var got tally
+	together(2, func(i int) {
+		a := p.post("/v1/jobs/claim", `{"worker":"w","kinds":["sync","review","implement"]}`)
+		got.add(fmt.Sprint(a.len("jobs"), " ", a.str("jobs.0.kind")))
+	})
+	if got.n["1 review"] != 1 || got.n["1 implement"] != 1 {
+		t.Errorf("with a foreign lock on a third job: %v", got.n)
+	}
+	release()
+	if a := p.must(200, "/v1/jobs/claim", `{"worker":"w","kinds":["sync"]}`); a.str("jobs.0.id") != third {
+		t.Errorf("after it: %s", a)
+	}
+}
