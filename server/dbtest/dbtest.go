@@ -42,8 +42,9 @@ func EachWith(t *testing.T, c store.Config, fn func(t *testing.T, s *store.Store
 	for _, engine := range []string{store.SQLite, store.Postgres} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			c.URL = URL(t, engine)
-			fn(t, Open(t, c))
+			own := c // the subtests run at once
+			own.URL = URL(t, engine)
+			fn(t, Open(t, own))
 		})
 	}
 }

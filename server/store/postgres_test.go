@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stint-run/stint/gen/model"
-	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/store"
@@ -207,6 +205,21 @@ func TestSecondConnectionWithinATransactionIsRefusedInTime(t *testing.T) {
 	}
 }
 
+// An operation may ask for the time inside its transaction, also the very first.
+func TestClockIsMeasuredBeforeTheTransactionTakesTheLastConnection(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres), MaxConns: 1})
+	err := s.Tx(t.Context(), func(model.Querier) error {
+		if now := s.Now(); now.IsZero() {
+			t.Error("there is no time inside the first transaction")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestBackgroundWorkLeavesHalfOfThePool(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres), MaxConns: 4})
@@ -361,104 +374,5 @@ func TestWaitForALockedRowGivesUp(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
-	}
-}
-
-// Every exec mode writes and reads every column type, and waits for no lock
-// longer than 2 s.
-func TestEveryExecModeKeepsValuesAndTimeouts(t *testing.T) {
-	t.Parallel()
-	for _, mode := range []store.ExecMode{store.CacheStatement, store.CacheDescribe, store.Exec, store.Simple} {
-		t.Run(string(mode), func(t *testing.T) {
-			t.Parallel()
-			s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres), ExecMode: mode})
-			ctx := t.Context()
-			owner := dbtest.Owner(t, s, "ada")
-			in := token(owner, "tok_1", "hash")
-			in.Scopes, in.ExpiresAt = coltype.JSON(`["a", 1e400, {"b":null}]`), dbtest.T0.Add(time.Microsecond)
-			if err := s.Tx(ctx, func(q model.Querier) error { return q.TokenInsert(ctx, in) }); err != nil {
-				t.Fatal(err)
-			}
-			got, err := s.TokenGet(ctx, model.TokenGetParams{ID: "tok_1", OwnerID: owner.ID})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if string(got.Scopes) != string(in.Scopes) || !got.ExpiresAt.Equal(in.ExpiresAt) ||
-				!got.CreatedAt.Equal(in.CreatedAt) || !got.RevokedAt.IsZero() {
-				t.Errorf("got %+v, want what was written: %+v", got, in)
-			}
-			err = s.Tx(ctx, func(q model.Querier) error {
-				return store.ExecForTest(ctx, q, `do $$ begin
-					if current_setting('lock_timeout') <> '2s' or current_setting('statement_timeout') <> '15s'
-						or current_setting('idle_in_transaction_session_timeout') <> '15s'
-						or current_setting('synchronous_commit') <> 'on' then
-						raise exception 'a setting is missing'; end if; end $$`)
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
-// Through a transaction pooler a connection is somebody else's afterwards.
-func TestPoolerModesLeaveNothingBehindOnTheConnection(t *testing.T) {
-	t.Parallel()
-	raw := dbtest.URL(t, store.Postgres)
-	s := dbtest.Open(t, store.Config{URL: raw, ExecMode: store.Exec, MaxConns: 1})
-	ctx := t.Context()
-	if err := write(ctx, s, "key"); err != nil {
-		t.Fatal(err)
-	}
-	got, err := store.ReadForTest(ctx, s, "select current_setting('lock_timeout')")
-	if err != nil || got != "0" {
-		t.Errorf("lock_timeout is %q, %v after a transaction; want 0", got, err)
-	}
-}
-
-func TestServerThatCommitsAsynchronouslyIsMadeDurable(t *testing.T) {
-	t.Parallel()
-	raw := dbtest.URL(t, store.Postgres)
-	for _, mode := range []store.ExecMode{store.CacheStatement, store.Exec} {
-		u, _ := url.Parse(raw)
-		query := u.Query()
-		query.Set("synchronous_commit", "off")
-		u.RawQuery = query.Encode()
-		s := dbtest.Open(t, store.Config{URL: u.String(), ExecMode: mode})
-		err := s.Tx(t.Context(), func(q model.Querier) error {
-			return store.ExecForTest(t.Context(), q, `do $$ begin
-				if current_setting('synchronous_commit') <> 'on' then raise exception 'off'; end if; end $$`)
-		})
-		if err != nil {
-			t.Errorf("%s: %v", mode, err)
-		}
-	}
-}
-
-func TestPoolSettingsOfTheURLStandUnlessTheConfigSaysOtherwise(t *testing.T) {
-	t.Parallel()
-	raw := dbtest.URL(t, store.Postgres) + "&pool_max_conns=3"
-	for conns, want := range map[int]int{0: 3, 5: 5} {
-		s, err := store.Open(t.Context(), store.Config{URL: raw, MaxConns: conns})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := s.Pool().Max; got != want {
-			t.Errorf("the pool has %d connections, want %d", got, want)
-		}
-		s.Close()
-	}
-}
-
-func TestUnknownSettingsAreRefused(t *testing.T) {
-	t.Parallel()
-	for _, c := range []store.Config{
-		{URL: "postgres://127.0.0.1:1/x", ExecMode: "describe_exec"},
-		{URL: "sqlite:" + t.TempDir() + "/x.db", Durability: "off"},
-	} {
-		if s, err := store.Open(t.Context(), c); err == nil {
-			s.Close()
-			t.Errorf("%+v was opened", c)
-		}
 	}
 }

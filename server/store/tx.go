@@ -44,6 +44,10 @@ type txn interface {
 // fault commit_unknown (503). A writer or connection that cannot be had in
 // time is the fault unavailable (503).
 func (s *Store) Tx(ctx context.Context, fn func(q model.Querier) error) error {
+	// A measure that is due is taken now: inside, Now would need a second connection.
+	if _, err := s.Time(ctx); err != nil {
+		return err
+	}
 	for run := 1; ; run++ {
 		err := s.runTx(ctx, fn)
 		if err == nil || !again(err, run) || ctx.Err() != nil {
