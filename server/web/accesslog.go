@@ -39,7 +39,9 @@ func (a *API) logLine(r *http.Request, method string, rec *recorder, took time.D
 		if f.Cause != nil {
 			attrs = append(attrs, slog.String("error", f.Cause.Error()))
 		}
-		if f.Status >= 500 {
+		if r.Context().Err() != nil {
+			attrs = append(attrs, slog.Bool("client_gone", true))
+		} else if f.Status >= 500 {
 			level = slog.LevelError
 		}
 	}

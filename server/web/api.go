@@ -84,10 +84,7 @@ func (a *API) Handler() http.Handler {
 
 // Admin serves /livez and /readyz only, for the admin listener.
 func (a *API) Admin() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /livez", a.livez)
-	mux.HandleFunc("GET /readyz", a.readyz)
-	return chain(mux, a.withRequest, a.logAccess, a.recoverPanics, secureHeaders)
+	return chain(http.HandlerFunc(a.health), a.withRequest, a.logAccess, a.recoverPanics, secureHeaders, headAsGet)
 }
 
 // perRoute is what stands before the handler of a route of the API.

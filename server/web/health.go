@@ -11,6 +11,22 @@ func (a *API) registerHealth() {
 	a.plain("/readyz", a.readyz)
 }
 
+// health is the admin listener's router: it redirects nothing.
+func (a *API) health(w http.ResponseWriter, r *http.Request) {
+	routes := map[string]http.HandlerFunc{"/livez": a.livez, "/readyz": a.readyz}
+	h, ok := routes[r.URL.Path]
+	switch {
+	case !ok:
+		a.fail(w, r, fault.NotFound())
+	case r.Method != http.MethodGet:
+		w.Header().Set("Allow", "GET, HEAD")
+		a.fail(w, r, fault.MethodNotAllowed())
+	default:
+		stateOf(r.Context()).pattern = r.URL.Path
+		h(w, r)
+	}
+}
+
 // livez answers as long as the process can.
 func (a *API) livez(w http.ResponseWriter, r *http.Request) {
 	a.answer(w, r, map[string]string{"status": "alive"})

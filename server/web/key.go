@@ -13,6 +13,7 @@ import (
 const keyHeader = "Idempotency-Key"
 
 // idempotencyKey is the request's key in its scope; nil without the header.
+// checkHeaders has seen to it that it is a key.
 func (s *request) idempotencyKey(op Op) (*control.Key, error) {
 	sent := s.header.Values(keyHeader)
 	if len(sent) == 0 {
@@ -20,9 +21,6 @@ func (s *request) idempotencyKey(op Op) (*control.Key, error) {
 	}
 	if op.NoIdempotency {
 		return nil, fault.IdempotencyUnsupported()
-	}
-	if detail := badKey(sent); detail != "" {
-		return nil, fault.BadRequest(fault.Item{In: fault.InHeader, Pointer: "/" + keyHeader, Detail: detail})
 	}
 	return &control.Key{
 		OwnerID:     s.principal.OwnerID,

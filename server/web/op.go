@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"reflect"
 	"slices"
@@ -53,6 +54,9 @@ func (op Op) status() int {
 	return op.Status
 }
 
+// errUnguarded stops a request that reached a handler past the middleware.
+var errUnguarded = errors.New("the route's middleware did not run")
+
 // register adds a route whose answer is documented as O and sent as run made it.
 func register[I, O any](a *API, op Op, mutates bool, run func(ctx context.Context, in *I) *reply) {
 	if op.Scope != AnyToken && !slices.Contains(Scopes, op.Scope) {
@@ -61,6 +65,9 @@ func register[I, O any](a *API, op Op, mutates bool, run func(ctx context.Contex
 	doc := a.describe(op, reflect.TypeFor[I](), reflect.TypeFor[O](), mutates)
 	huma.Register(a.huma, doc, func(ctx context.Context, in *I) (*stream, error) {
 		s := stateOf(ctx)
+		if s.route == nil || s.principal.TokenID == "" {
+			return problemReply(fault.Internal(errUnguarded), s.id).stream(s), nil
+		}
 		if f := s.collected(); f != nil {
 			return problemReply(f, s.id).stream(s), nil
 		}

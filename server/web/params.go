@@ -77,6 +77,10 @@ func (s *request) checkHeaders(h http.Header) {
 		given := h.Values(name)
 		item := fault.Item{In: fault.InHeader, Pointer: "/" + name}
 		switch {
+		case len(given) > 0 && name == keyHeader:
+			if item.Detail = badKey(given); item.Detail == "" {
+				continue
+			}
 		case len(given) > 1:
 			item.Detail = "the header is given more than once"
 		case len(given) == 1 && !utf8.ValidString(given[0]):

@@ -20,16 +20,28 @@ type paged interface{ next() *string }
 func Read[I, O any](a *API, op Op, fn func(ctx context.Context, q model.Reader, now coltype.Time, in *I) (*O, error)) {
 	register[I, O](a, op, false, func(ctx context.Context, in *I) *reply {
 		s := stateOf(ctx)
-		out, err := fn(ctx, a.store, a.store.Now(), in)
+		rep, err := read(ctx, a, op, fn, in)
 		if err != nil {
 			return problemReply(explain(ctx, err), s.id)
 		}
-		rep, err := jsonReply(op.status(), out)
-		if err != nil {
-			return problemReply(explain(ctx, err), s.id)
-		}
-		return s.finishRead(rep, out)
+		return rep
 	})
+}
+
+func read[I, O any](ctx context.Context, a *API, op Op, fn func(ctx context.Context, q model.Reader, now coltype.Time, in *I) (*O, error), in *I) (*reply, error) {
+	now, err := a.store.Time(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := fn(ctx, a.store, now, in)
+	if err != nil {
+		return nil, err
+	}
+	rep, err := jsonReply(op.status(), out)
+	if err != nil {
+		return nil, err
+	}
+	return stateOf(ctx).finishRead(rep, out), nil
 }
 
 // finishRead adds the headers that belong to the kind of body.

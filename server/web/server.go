@@ -14,7 +14,7 @@ func Server(addr string, h http.Handler) *http.Server {
 		Handler:                      h,
 		ReadHeaderTimeout:            10 * time.Second,
 		IdleTimeout:                  2 * time.Minute,
-		MaxHeaderBytes:               32 << 10,
+		MaxHeaderBytes:               256 << 10, // so that a cursor of 100 KB gets a problem, not the connection's end
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
 	}

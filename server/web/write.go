@@ -100,7 +100,7 @@ func (d *door[I, O]) serve(ctx context.Context, in *I) (*reply, error) {
 			return nil, err
 		}
 		if !p.declined || d.hooks.Again == nil || !d.hooks.Again(ctx, in) {
-			return d.leave(p)
+			return d.leave(ctx, p)
 		}
 	}
 }
@@ -111,6 +111,10 @@ func (d *door[I, O]) attempt(ctx context.Context, key *control.Key, in *I) (*pas
 		if err := d.hooks.Before(ctx, in); err != nil {
 			return nil, err
 		}
+	}
+	// A clock that must be measured is measured before a connection is held.
+	if _, err := d.api.store.Time(ctx); err != nil {
+		return nil, err
 	}
 	var p *passage[O]
 	err := d.api.store.Tx(ctx, func(q model.Querier) error {
@@ -127,8 +131,11 @@ func (d *door[I, O]) attempt(ctx context.Context, key *control.Key, in *I) (*pas
 }
 
 func (d *door[I, O]) run(ctx context.Context, q model.Querier, in *I, p *passage[O]) error {
-	var err error
-	if p.answer, err = d.fn(ctx, q, d.api.store.Now(), in); err != nil {
+	now, err := d.api.store.Time(ctx)
+	if err != nil {
+		return err
+	}
+	if p.answer, err = d.fn(ctx, q, now, in); err != nil {
 		return err
 	}
 	p.declined = d.hooks.Keep != nil && !d.hooks.Keep(&p.answer.Body)
@@ -174,7 +181,7 @@ func (d *door[I, O]) encode(ans Answer[O]) (*reply, error) {
 }
 
 // leave is what happens after the commit.
-func (d *door[I, O]) leave(p *passage[O]) (*reply, error) {
+func (d *door[I, O]) leave(ctx context.Context, p *passage[O]) (*reply, error) {
 	if p.replayed || p.reply.fault != nil {
 		return p.reply, nil
 	}
@@ -184,7 +191,11 @@ func (d *door[I, O]) leave(p *passage[O]) (*reply, error) {
 	if p.answer.Check == nil {
 		return p.reply, nil
 	}
-	if err := p.answer.Check(d.api.store.Now(), &p.answer.Body); err != nil {
+	now, err := d.api.store.Time(ctx)
+	if err == nil {
+		err = p.answer.Check(now, &p.answer.Body)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return d.encode(p.answer)
