@@ -1,6 +1,14 @@
 package main
 
-import "errors"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/stint-run/stint/cmd/stint/internal/api"
+	"github.com/stint-run/stint/server/fault"
+)
 
 // The exit codes of every sub-command.
 const (
@@ -22,13 +30,48 @@ func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
 // usage marks an error as the caller's: flags or arguments are wrong.
-func usage(err error) error { return &exitError{exitUsage, err} }
+func usage(err error) error {
+	if errors.As(err, new(*exitError)) {
+		return err
+	}
+	return &exitError{exitUsage, err}
+}
+
+func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
 
 // exitCode is the code that err ends the process with.
 func exitCode(err error) int {
-	var e *exitError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*exitError](err); ok {
 		return e.code
+	}
+	if api.Retry(err) {
+		return exitRetryLater
+	}
+	if status := api.Status(err); status != 0 {
+		return exitOf(status)
+	}
+	if f, ok := errors.AsType[*fault.Fault](err); ok {
+		return exitOf(f.Status)
+	}
+	if errors.Is(err, context.Canceled) {
+		return 130
+	}
+	return exitFailed
+}
+
+// exitOf is the exit code for a refusal of the server.
+func exitOf(status int) int {
+	switch status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		return exitUsage
+	case http.StatusNotFound:
+		return exitNotFound
+	case http.StatusConflict, http.StatusPreconditionFailed, http.StatusPreconditionRequired:
+		return exitConflict
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return exitUnauthorized
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return exitRetryLater
 	}
 	return exitFailed
 }

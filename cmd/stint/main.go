@@ -6,46 +6,144 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/stint-run/stint/server/store"
 )
 
 // globals are the flags that every sub-command shares.
 type globals struct {
 	DB     string // sqlite:PATH or postgres://…
 	Output string // table, json or jsonl
+
+	server    string
+	tokenFile string
+	token     string // never a flag: arguments are seen by everybody on the machine
+	quiet     bool
+	verbose   bool
+	settings  settings
 }
 
-func main() {
+func main() { os.Exit(run()) }
+
+// run is main with an exit code; tests call it as a command.
+func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := rootCmd().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "stint:", err)
-		os.Exit(exitCode(err))
+	// A second Ctrl-C ends the process at once.
+	context.AfterFunc(ctx, stop)
+	g := &globals{}
+	err := execute(ctx, rootCmd(g))
+	if err == nil {
+		return 0
 	}
+	if message := err.Error(); message != "" {
+		fmt.Fprintln(os.Stderr, "stint:", message)
+	}
+	return exitCode(err)
 }
 
-func rootCmd() *cobra.Command {
-	g := &globals{}
-	cmd := &cobra.Command{
+// execute runs the command line. What goes wrong before a command begins is
+// wrong with the command line itself.
+func execute(ctx context.Context, root *cobra.Command) error {
+	begun := false
+	prepare := root.PersistentPreRunE
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		if err := prepare(cmd, args); err != nil {
+			return err
+		}
+		begun = true
+		return nil
+	}
+	err := root.ExecuteContext(ctx)
+	if err != nil && !begun {
+		return usage(err)
+	}
+	return err
+}
+
+func rootCmd(g *globals) *cobra.Command {
+	root := &cobra.Command{
 		Use:           "stint",
 		Short:         "The system of record for unattended work",
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return g.resolve(cmd)
+		},
 	}
-	cmd.PersistentFlags().StringVar(&g.DB, "db", defaultDB(), "database: sqlite:PATH or postgres://…")
-	cmd.PersistentFlags().Lookup("db").DefValue = "STINT_DB, DATABASE_URL or sqlite:stint.db"
-	cmd.PersistentFlags().StringVarP(&g.Output, "output", "o", "table", "table, json or jsonl")
-	cmd.AddCommand(serveCmd(g), migrateCmd(g), openapiCmd(), versionCmd())
-	return cmd
+	flags := root.PersistentFlags()
+	flags.StringVar(&g.DB, "db", "sqlite:stint.db", "database: sqlite:PATH or postgres://…, without a password")
+	flags.StringVar(&g.server, "server", "http://127.0.0.1:8480", "the server's URL")
+	flags.StringVar(&g.tokenFile, "token-file", "stint.db.token", "file with the token; STINT_TOKEN holds the token itself")
+	flags.StringVarP(&g.Output, "output", "o", "", "table, json or jsonl (default table on a terminal, else json)")
+	flags.BoolVarP(&g.quiet, "quiet", "q", false, "print ids and errors only")
+	flags.BoolVarP(&g.verbose, "verbose", "v", false, "log more")
+	configurable(flags, "db", "STINT_DB", "DATABASE_URL")
+	configurable(flags, "server", "STINT_SERVER")
+	configurable(flags, "token-file", "STINT_TOKEN_FILE")
+	configurable(flags, "output", "STINT_OUTPUT")
+	root.AddCommand(serveCmd(g), devCmd(g), migrateCmd(g), workCmd(g),
+		jobCmd(g), runCmd(g), kindCmd(g), tokenCmd(g),
+		healthcheckCmd(g), configCmd(g), openapiCmd(), versionCmd(g), benchCmd(g))
+	requireSubcommands(root)
+	return root
 }
 
-func defaultDB() string {
-	for _, key := range []string{"STINT_DB", "DATABASE_URL"} {
-		if v := os.Getenv(key); v != "" {
-			return v
+// requireSubcommands makes a group without, or with an unknown, sub-command a
+// fault of the command line; cobra alone prints its help and exits 0.
+func requireSubcommands(parent *cobra.Command) {
+	for _, cmd := range parent.Commands() {
+		requireSubcommands(cmd)
+	}
+	if parent.HasParent() && !parent.Runnable() {
+		parent.Args = cobra.ArbitraryArgs
+		parent.RunE = func(cmd *cobra.Command, args []string) error { return noSubcommand(cmd, args) }
+	}
+}
+
+func noSubcommand(cmd *cobra.Command, args []string) error {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
 		}
 	}
-	return "sqlite:stint.db"
+	list := strings.Join(names, ", ")
+	if len(args) > 0 {
+		return usagef("%s has no sub-command %q, only: %s", cmd.CommandPath(), args[0], list)
+	}
+	return usagef("%s needs a sub-command: %s", cmd.CommandPath(), list)
+}
+
+// resolve fills in what the environment sets, and refuses what cannot be meant.
+func (g *globals) resolve(cmd *cobra.Command) error {
+	s, err := resolve(cmd.Flags())
+	if err != nil {
+		return err
+	}
+	g.settings = s
+	if s.of("db").Source == fromFlag && store.HasPassword(g.DB) {
+		return usagef("a password in --db is seen by everybody on the machine: put the URL into STINT_DB or DATABASE_URL")
+	}
+	if g.Output == "" {
+		g.Output = "json"
+		if isTerminal(cmd.OutOrStdout()) {
+			g.Output = "table"
+		}
+	}
+	if !slices.Contains([]string{"table", "json", "jsonl"}, g.Output) {
+		return usagef("-o is table, json or jsonl, not %q", g.Output)
+	}
+	return g.readToken()
+}
+
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }

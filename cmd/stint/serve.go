@@ -42,6 +42,9 @@ func serveCmd(g *globals) *cobra.Command {
 	flags.StringVar(&f.durability, "sqlite-durability", "full", "full survives a power failure; normal may lose the last transactions in one")
 	flags.StringVar(&f.execMode, "pg-exec-mode", "cache_statement", "how statements travel to PostgreSQL: cache_statement; cache_describe, exec or simple behind a transaction pooler")
 	flags.IntVar(&f.maxConns, "pg-max-conns", 0, "size of the PostgreSQL pool (default the URL's pool_max_conns, else 16)")
+	for _, name := range []string{"addr", "admin-addr", "migrate", "sqlite-durability", "pg-exec-mode", "pg-max-conns"} {
+		configurable(flags, name)
+	}
 	return cmd
 }
 

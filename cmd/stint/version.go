@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -21,12 +22,16 @@ func version() string {
 	return "devel"
 }
 
-func versionCmd() *cobra.Command {
+func versionCmd(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			// Scripts read the bare word, so JSON has to be asked for.
+			if g.settings.given("output") && g.Output != "table" {
+				return printJSON(cmd.OutOrStdout(), map[string]string{"version": version(), "go": runtime.Version()})
+			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), version())
 			return err
 		},

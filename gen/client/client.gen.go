@@ -376,7 +376,7 @@ func (e ListRunsParamsKind) Valid() bool {
 
 // ByHandAnswer defines model for ByHandAnswer.
 type ByHandAnswer struct {
-	Job json.RawMessage `json:"job"`
+	Job Job `json:"job"`
 }
 
 // ClaimAnswer defines model for ClaimAnswer.
@@ -501,9 +501,9 @@ type CompleteJobsRequest struct {
 
 // CompleteResult defines model for CompleteResult.
 type CompleteResult struct {
-	Job     json.RawMessage `json:"job,omitempty"`
-	Problem json.RawMessage `json:"problem,omitempty"`
-	Run     json.RawMessage `json:"run,omitempty"`
+	Job     *Job     `json:"job,omitempty"`
+	Problem *Problem `json:"problem,omitempty"`
+	Run     *Ended   `json:"run,omitempty"`
 
 	// Status 200, or the problem's.
 	Status int64 `json:"status"`
@@ -526,8 +526,8 @@ type CreatedToken struct {
 	Deduplicated bool `json:"deduplicated"`
 
 	// Secret The token. It is shown once.
-	Secret string          `json:"secret"`
-	Token  json.RawMessage `json:"token"`
+	Secret string `json:"secret"`
+	Token  Token  `json:"token"`
 }
 
 // Ended defines model for Ended.
@@ -565,8 +565,8 @@ type EnqueueBody struct {
 	Payload json.RawMessage `json:"payload,omitempty"`
 
 	// Priority 1 is the most urgent. Absent: 3.
-	Priority *int64          `json:"priority,omitempty"`
-	Repo     json.RawMessage `json:"repo,omitempty"`
+	Priority *int64    `json:"priority,omitempty"`
+	Repo     *RepoBody `json:"repo,omitempty"`
 
 	// RunAt Not claimed before; the past is now. Absent: now.
 	RunAt *time.Time `json:"run_at,omitempty"`
@@ -587,9 +587,9 @@ type EnqueueResult struct {
 	Again *bool `json:"again,omitempty"`
 
 	// Deduplicated The key was live: job is the live job.
-	Deduplicated *bool           `json:"deduplicated,omitempty"`
-	Job          json.RawMessage `json:"job,omitempty"`
-	Problem      json.RawMessage `json:"problem,omitempty"`
+	Deduplicated *bool    `json:"deduplicated,omitempty"`
+	Job          *Job     `json:"job,omitempty"`
+	Problem      *Problem `json:"problem,omitempty"`
 
 	// Status 201 new, 200 deduplicated, or the problem's.
 	Status int64 `json:"status"`
@@ -601,8 +601,8 @@ type Enqueued struct {
 	Again bool `json:"again"`
 
 	// Deduplicated The key was live: job is the live job.
-	Deduplicated bool            `json:"deduplicated"`
-	Job          json.RawMessage `json:"job"`
+	Deduplicated bool `json:"deduplicated"`
+	Job          Job  `json:"job"`
 }
 
 // ErrorBody defines model for ErrorBody.
@@ -615,8 +615,8 @@ type ErrorBody struct {
 
 // FailJobRequest defines model for FailJobRequest.
 type FailJobRequest struct {
-	Error      json.RawMessage `json:"error"`
-	LeaseToken string          `json:"lease_token"`
+	Error      ErrorBody `json:"error"`
+	LeaseToken string    `json:"lease_token"`
 
 	// RetryAfterSeconds Instead of the kind's backoff.
 	RetryAfterSeconds *int64 `json:"retry_after_seconds,omitempty"`
@@ -627,8 +627,8 @@ type FailJobRequest struct {
 
 // Finished defines model for Finished.
 type Finished struct {
-	Job json.RawMessage `json:"job"`
-	Run json.RawMessage `json:"run"`
+	Job Job   `json:"job"`
+	Run Ended `json:"run"`
 }
 
 // HeartbeatAnswer defines model for HeartbeatAnswer.
@@ -748,7 +748,7 @@ type Kind struct {
 
 // KindAnswer defines model for KindAnswer.
 type KindAnswer struct {
-	Kind json.RawMessage `json:"kind"`
+	Kind Kind `json:"kind"`
 }
 
 // KindPage defines model for KindPage.
@@ -893,7 +893,7 @@ type Token struct {
 
 // TokenAnswer defines model for TokenAnswer.
 type TokenAnswer struct {
-	Token json.RawMessage `json:"token"`
+	Token Token `json:"token"`
 }
 
 // TokenPage defines model for TokenPage.

@@ -1,0 +1,174 @@
+// Package api is the command line's side of the HTTP API: the generated client
+// with a token, and answers as values or errors.
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stint-run/stint/gen/client"
+)
+
+const (
+	maxAnswer = 64 << 20 // bytes; the largest page is far below
+	// A claim waits up to 30 s for work, so an answer may take that long to begin.
+	answerTime = 75 * time.Second
+)
+
+// New is a client of the server at base that shows the token, if there is one.
+func New(base, token, version string) (*client.Client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("the server is named by http://HOST:PORT or https://…, not by %q", base)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 256
+	transport.ResponseHeaderTimeout = answerTime
+	return client.NewClient(base,
+		client.WithHTTPClient(&http.Client{Transport: transport}),
+		client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
+			r.Header.Set("User-Agent", "stint/"+version)
+			if token != "" {
+				r.Header.Set("Authorization", "Bearer "+token)
+			}
+			return nil
+		}))
+}
+
+// Reply is an answer of the server, and its bytes.
+type Reply[T any] struct {
+	Value  T
+	Raw    json.RawMessage
+	Status int
+	Header http.Header
+}
+
+// Answer reads what a call of the client returned. Its error is a *Problem if
+// the server refused, and an *Away if there was no answer.
+func Answer[T any](resp *http.Response, err error) (Reply[T], error) {
+	if err != nil {
+		return Reply[T]{}, &Away{err}
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return Reply[T]{}, &Away{fmt.Errorf("read the answer: %w", err)}
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		return Reply[T]{}, problemOf(resp, body)
+	}
+	r := Reply[T]{Raw: body, Status: resp.StatusCode, Header: resp.Header}
+	if err := json.Unmarshal(body, &r.Value); err != nil {
+		return r, fmt.Errorf("the answer is not the API's (is this a Stint server?): %w", err)
+	}
+	return r, nil
+}
+
+// Away means that no answer came: the server is down, or the connection broke,
+// and a request may or may not have had its effect.
+type Away struct{ err error }
+
+func (e *Away) Error() string {
+	var where *url.Error
+	if errors.As(e.err, &where) {
+		if u, err := url.Parse(where.URL); err == nil {
+			return fmt.Sprintf("no answer from %s://%s: %v", u.Scheme, u.Host, where.Err)
+		}
+	}
+	return "no answer: " + e.err.Error()
+}
+
+func (e *Away) Unwrap() error { return e.err }
+
+// Problem is a refusal of the server.
+type Problem struct {
+	client.Problem
+	RetryAfter time.Duration // 0: the server names none
+}
+
+func (p *Problem) Error() string {
+	var b strings.Builder
+	b.WriteString(p.Code + ": ")
+	if len(p.Errors) == 0 {
+		b.WriteString(p.Detail)
+	}
+	for i, item := range p.Errors {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(item.Pointer + ": " + item.Detail)
+	}
+	if p.JobID != nil && p.State != nil {
+		fmt.Fprintf(&b, " (%s is %s)", *p.JobID, *p.State)
+	}
+	if p.RequiredScope != nil {
+		fmt.Fprintf(&b, " (needs the scope %s)", *p.RequiredScope)
+	}
+	return b.String()
+}
+
+// problemOf reads a refusal. What stands between may answer without a problem.
+func problemOf(resp *http.Response, body []byte) *Problem {
+	p := &Problem{}
+	if err := json.Unmarshal(body, &p.Problem); err != nil || p.Code == "" {
+		p.Problem = client.Problem{
+			Code: "http_" + strconv.Itoa(resp.StatusCode), Detail: "The answer was " + resp.Status + ".",
+			Retryable: resp.StatusCode >= http.StatusInternalServerError,
+		}
+	}
+	p.Status = int64(resp.StatusCode)
+	if seconds, err := strconv.ParseInt(resp.Header.Get("Retry-After"), 10, 32); err == nil {
+		p.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return p
+}
+
+// Code is the problem's code, or "".
+func Code(err error) string {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p.Code
+	}
+	return ""
+}
+
+// Status is the problem's HTTP status, or 0.
+func Status(err error) int {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return int(p.Status)
+	}
+	return 0
+}
+
+// Retry tells whether the same request may succeed later.
+func Retry(err error) bool {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		switch p.Status {
+		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return true
+		}
+		return p.Retryable
+	}
+	_, away := errors.AsType[*Away](err)
+	return away
+}
+
+// Body is v as a request body. JSON values within v keep their spelling:
+// json.Marshal would write < as \u003c.
+func Body(v any) (contentType string, body *bytes.Reader) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(err) // only for values that no command makes
+	}
+	return "application/json", bytes.NewReader(b.Bytes())
+}

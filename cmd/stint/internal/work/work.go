@@ -1,0 +1,117 @@
+// Package work runs a command for every job that it claims: a worker for jobs
+// that a program on this machine can do.
+//
+// A job's lease is renewed while its command runs. A command that lost its lease
+// is killed, and nothing is reported for it; so is one whose lease has run out
+// unrenewed because the server is away, before any other worker can have it.
+package work
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/stint-run/stint/gen/client"
+)
+
+// Config says what to work on, and how.
+type Config struct {
+	API         *client.Client
+	Server      string // the base URL, told to commands
+	Kinds       []string
+	Concurrency int           // jobs at a time, at least 1
+	Lease       time.Duration // in whole seconds; 0: each kind's own
+	Grace       time.Duration // between asking a command to stop and killing it
+	Worker      string        // who works, shown to people
+	Command     []string      // the program and its arguments
+
+	MaxJobs      int           // stop after so many; 0: never
+	ExitWhenIdle time.Duration // stop when there was no job for so long; 0: never
+
+	Stdout, Stderr io.Writer // of the commands
+	Log            *slog.Logger
+}
+
+// worker is a Config at work.
+type worker struct {
+	Config
+	out, err *sink
+
+	slots    chan struct{} // one token for each job at work
+	jobs     sync.WaitGroup
+	stop     chan struct{} // closed when commands must end
+	draining atomic.Bool   // the server asked for no more claims
+	failed   chan error    // why the worker itself cannot go on
+}
+
+// Run works until ctx ends, MaxJobs or ExitWhenIdle is reached, or the server
+// or the command is of no use. It claims no more then, waits up to Grace for
+// the commands that run, ends those that are left, and releases their jobs.
+func Run(ctx context.Context, c Config) error {
+	w := &worker{
+		Config: c, out: &sink{to: c.Stdout}, err: &sink{to: c.Stderr},
+		slots: make(chan struct{}, c.Concurrency), stop: make(chan struct{}), failed: make(chan error, 1),
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case err := <-w.failed:
+			cancel(err)
+		case <-ctx.Done():
+		}
+	}()
+	err := w.claimAll(ctx)
+	if cause := context.Cause(ctx); err == nil && cause != nil && cause != context.Canceled {
+		err = cause
+	}
+	w.finish(ctx)
+	return err
+}
+
+// finish waits for the jobs at work: as long as they take if there are simply
+// no more to claim, and up to Grace if the worker was told to stop.
+func (w *worker) finish(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		w.jobs.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return
+	case <-ctx.Done():
+		w.Log.Info("stopping", "jobs_at_work", len(w.slots), "at_most", w.Grace.String())
+	}
+	timer := time.NewTimer(w.Grace)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+		close(w.stop)
+		<-done
+	}
+}
+
+// fail ends the worker.
+func (w *worker) fail(err error) {
+	select {
+	case w.failed <- err:
+	default:
+	}
+}
+
+// pause waits for d, or less if ctx ends; it tells whether ctx goes on.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

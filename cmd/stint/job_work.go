@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stint-run/stint/cmd/stint/internal/api"
+	"github.com/stint-run/stint/gen/client"
+)
+
+// workerName is the default of --worker: who and which process, in printable
+// ASCII without spaces.
+func workerName() string {
+	host, err := os.Hostname()
+	if err != nil || host == "" {
+		host = "worker"
+	}
+	name := make([]byte, 0, len(host))
+	for _, c := range []byte(host) {
+		if c > ' ' && c <= '~' && len(name) < 100 {
+			name = append(name, c)
+		}
+	}
+	return fmt.Sprintf("%s-%d", name, os.Getpid())
+}
+
+// seconds is a duration as the API counts; it refuses a part of a second.
+func seconds(flag string, d time.Duration) (*int64, error) {
+	if d%time.Second != 0 {
+		return nil, usagef("%s is in whole seconds", flag)
+	}
+	return optional(int64(d / time.Second)), nil
+}
+
+func jobClaimCmd(g *globals) *cobra.Command {
+	var body client.ClaimJobsRequest
+	var limit int64
+	var lease, wait time.Duration
+	cmd := &cobra.Command{
+		Use:   "claim --kinds KIND,…",
+		Short: "Claim due jobs under a lease, and print their lease tokens",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(body.Kinds) == 0 {
+				return usagef("--kinds is missing")
+			}
+			body.Limit = &limit
+			var err error
+			if body.LeaseSeconds, err = seconds("--lease", lease); err != nil {
+				return err
+			}
+			if body.WaitSeconds, err = seconds("--wait", wait); err != nil {
+				return err
+			}
+			c, err := g.api()
+			if err != nil {
+				return err
+			}
+			done, err := api.Answer[claimedJobs](c.ClaimJobs(cmd.Context(), nil, body))
+			if err != nil {
+				return err
+			}
+			return g.printClaimed(cmd, done)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&body.Kinds, "kinds", nil, "kinds to take, separated by commas")
+	flags.StringVar(&body.Worker, "worker", workerName(), "who works; shown to people")
+	flags.Int64Var(&limit, "limit", 1, "how many at most, up to 100")
+	flags.DurationVar(&lease, "lease", 0, "for how long (default each kind's own)")
+	flags.DurationVar(&wait, "wait", 0, "how long to wait for work, up to 30s")
+	flags.Lookup("worker").DefValue = "HOST-PID"
+	return cmd
+}
+
+type claimedJobs struct {
+	Jobs []json.RawMessage `json:"jobs"`
+}
+
+func (g *globals) printClaimed(cmd *cobra.Command, done api.Reply[claimedJobs]) error {
+	if g.Output == "json" && !g.quiet {
+		return printJSON(cmd.OutOrStdout(), done.Raw)
+	}
+	return g.printList(cmd, page{Data: done.Value.Jobs}, "id", "kind", "attempt", "key", "lease_token", "lease_expires_at")
+}
+
+// leaseCmd is a command that acts on a job by its lease.
+func leaseCmd(g *globals, use, short string, act func(ctx context.Context, c *client.Client, id, lease string) (*http.Response, error)) *cobra.Command {
+	var lease string
+	cmd := &cobra.Command{
+		Use:   use + " ID --lease-token TOKEN",
+		Short: short,
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if lease == "" {
+				return usagef("--lease-token is missing: the claim printed it")
+			}
+			c, err := g.api()
+			if err != nil {
+				return err
+			}
+			resp, err := act(cmd.Context(), c, args[0], lease)
+			if _, wrong := err.(*exitError); wrong {
+				return err
+			}
+			done, err := api.Answer[client.Finished](resp, err)
+			if err != nil {
+				return err
+			}
+			job := done.Value.Job
+			return g.printAction(cmd, done.Raw, job.ID, fmt.Sprintf("%s is %s; run %s %s", job.ID, job.State, done.Value.Run.ID, done.Value.Run.Status))
+		},
+	}
+	cmd.Flags().StringVar(&lease, "lease-token", "", "the lease, as the claim printed it")
+	return cmd
+}
+
+func jobCompleteCmd(g *globals) *cobra.Command {
+	var result string
+	var cmd *cobra.Command
+	cmd = leaseCmd(g, "complete", "Finish a job: it succeeded", func(ctx context.Context, c *client.Client, id, lease string) (*http.Response, error) {
+		value, err := readJSON("--result", result, cmd.InOrStdin())
+		if err != nil {
+			return nil, usage(err)
+		}
+		contentType, body := api.Body(client.CompleteJobRequest{LeaseToken: lease, Result: value})
+		return c.CompleteJobWithBody(ctx, id, nil, contentType, body)
+	})
+	cmd.Flags().StringVar(&result, "result", "", "any JSON value; @FILE, @-")
+	return cmd
+}
+
+func jobFailCmd(g *globals) *cobra.Command {
+	var code, message string
+	var final bool
+	var after time.Duration
+	var cmd *cobra.Command
+	cmd = leaseCmd(g, "fail", "Finish an attempt: it failed", func(ctx context.Context, c *client.Client, id, lease string) (*http.Response, error) {
+		body := client.FailJobRequest{LeaseToken: lease, Error: client.ErrorBody{Code: code, Message: message}}
+		if final {
+			body.Retryable = new(bool)
+		}
+		if cmd.Flags().Changed("retry-after") {
+			if after%time.Second != 0 {
+				return nil, usagef("--retry-after is in whole seconds")
+			}
+			wait := int64(after / time.Second)
+			body.RetryAfterSeconds = &wait
+		}
+		return c.FailJob(ctx, id, nil, body)
+	})
+	cmd.Flags().StringVar(&code, "code", "failed", "what went wrong, for programs")
+	cmd.Flags().StringVar(&message, "message", "", "what went wrong, for people")
+	cmd.Flags().BoolVar(&final, "final", false, "do not try again, whatever attempts are left")
+	cmd.Flags().DurationVar(&after, "retry-after", 0, "when to try again (default the kind's backoff)")
+	return cmd
+}
+
+func jobSnoozeCmd(g *globals) *cobra.Command {
+	var wait time.Duration
+	cmd := leaseCmd(g, "snooze", "Give a job back until later; the attempt does not count", func(ctx context.Context, c *client.Client, id, lease string) (*http.Response, error) {
+		if wait%time.Second != 0 {
+			return nil, usagef("--for is in whole seconds")
+		}
+		return c.SnoozeJob(ctx, id, nil, client.SnoozeJobRequest{LeaseToken: lease, Seconds: int64(wait / time.Second)})
+	})
+	cmd.Flags().DurationVar(&wait, "for", time.Minute, "until it may be claimed again")
+	return cmd
+}
+
+func jobReleaseCmd(g *globals) *cobra.Command {
+	return leaseCmd(g, "release", "Give a job back at once; the attempt does not count", func(ctx context.Context, c *client.Client, id, lease string) (*http.Response, error) {
+		return c.ReleaseJob(ctx, id, nil, client.ReleaseJobRequest{LeaseToken: lease})
+	})
+}
+
+func jobHeartbeatCmd(g *globals) *cobra.Command {
+	var token, progress string
+	var lease time.Duration
+	cmd := &cobra.Command{
+		Use:   "heartbeat ID --lease-token TOKEN",
+		Short: "Extend the lease of a job, and learn whether to go on",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			length, err := seconds("--lease", lease)
+			if err != nil {
+				return err
+			}
+			value, err := readJSON("--progress", progress, cmd.InOrStdin())
+			if err != nil {
+				return usage(err)
+			}
+			c, err := g.api()
+			if err != nil {
+				return err
+			}
+			contentType, body := api.Body(client.HeartbeatJobRequest{LeaseToken: token, LeaseSeconds: length, Progress: value})
+			done, err := api.Answer[client.HeartbeatAnswer](c.HeartbeatJobWithBody(cmd.Context(), args[0], nil, contentType, body))
+			if err != nil {
+				return err
+			}
+			words := fmt.Sprintf("%s until %s", done.Value.Directive, done.Value.LeaseExpiresAt.Format(time.RFC3339))
+			return g.printAction(cmd, done.Raw, string(done.Value.Directive), words)
+		},
+	}
+	cmd.Flags().StringVar(&token, "lease-token", "", "the lease, as the claim printed it")
+	cmd.Flags().DurationVar(&lease, "lease", 0, "for how long from now (default the kind's)")
+	cmd.Flags().StringVar(&progress, "progress", "", "any JSON value; @FILE, @-")
+	return cmd
+}

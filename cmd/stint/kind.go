@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stint-run/stint/cmd/stint/internal/api"
+	"github.com/stint-run/stint/gen/client"
+)
+
+func kindCmd(g *globals) *cobra.Command {
+	cmd := &cobra.Command{Use: "kind", Short: "Set and pause kinds of job"}
+	cmd.AddCommand(kindListCmd(g), kindSetCmd(g),
+		kindHoldCmd(g, "pause", "Hold a kind back from claims", func(ctx context.Context, c *client.Client, name string) (*http.Response, error) {
+			return c.PauseKind(ctx, name, nil)
+		}),
+		kindHoldCmd(g, "resume", "Let a paused kind be claimed again", func(ctx context.Context, c *client.Client, name string) (*http.Response, error) {
+			return c.ResumeKind(ctx, name, nil)
+		}))
+	return cmd
+}
+
+func kindListCmd(g *globals) *cobra.Command {
+	var list listFlags
+	var p client.ListKindsParams
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List kinds, by name",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := g.api()
+			if err != nil {
+				return err
+			}
+			limit, err := list.max()
+			if err != nil {
+				return err
+			}
+			all, err := collect(cmd.Context(), limit, func(ctx context.Context, limit *int64, cursor *string) (*http.Response, error) {
+				p.Limit, p.Cursor = limit, cursor
+				return c.ListKinds(ctx, &p)
+			})
+			if err != nil {
+				return err
+			}
+			return g.printList(cmd, all, "name", "lease_seconds", "max_attempts", "backoff_base_seconds", "backoff_cap_seconds", "paused")
+		},
+	}
+	list.add(cmd)
+	return cmd
+}
+
+// kindFlags are the properties of a kind; those not given stay as they are.
+type kindFlags struct {
+	lease, base, cap time.Duration
+	attempts         int64
+}
+
+func kindSetCmd(g *globals) *cobra.Command {
+	f := &kindFlags{}
+	cmd := &cobra.Command{
+		Use:   "set NAME",
+		Short: "Set a kind's lease, attempts and backoff; what is not named stays",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := g.api()
+			if err != nil {
+				return err
+			}
+			body, match, err := presentKind(cmd.Context(), c, args[0])
+			if err != nil {
+				return err
+			}
+			if err := f.apply(cmd, &body); err != nil {
+				return err
+			}
+			done, err := api.Answer[client.KindAnswer](c.PutKind(cmd.Context(), args[0], &client.PutKindParams{IfMatch: match}, body))
+			if err != nil {
+				return err
+			}
+			return g.printAction(cmd, done.Raw, args[0], fmt.Sprintf("%s is version %d", args[0], done.Value.Kind.Version))
+		},
+	}
+	cmd.Flags().DurationVar(&f.lease, "lease", 0, "lease of a claim that names none, 10s to 24h")
+	cmd.Flags().Int64Var(&f.attempts, "max-attempts", 0, "attempts of a job that names none, 1 to 100")
+	cmd.Flags().DurationVar(&f.base, "backoff-base", 0, "wait before the second attempt")
+	cmd.Flags().DurationVar(&f.cap, "backoff-cap", 0, "the longest wait")
+	return cmd
+}
+
+// presentKind is a kind as it is now, with the ETag that a change must show, or
+// the defaults for one that is not there.
+func presentKind(ctx context.Context, c *client.Client, name string) (client.PutKindRequest, *string, error) {
+	kind, err := api.Answer[client.Kind](c.GetKind(ctx, name))
+	if api.Status(err) == http.StatusNotFound {
+		return client.PutKindRequest{LeaseSeconds: 60, MaxAttempts: 5, BackoffBaseSeconds: 5, BackoffCapSeconds: 3600}, nil, nil
+	}
+	k := kind.Value
+	return client.PutKindRequest{
+		LeaseSeconds: k.LeaseSeconds, MaxAttempts: k.MaxAttempts,
+		BackoffBaseSeconds: k.BackoffBaseSeconds, BackoffCapSeconds: k.BackoffCapSeconds,
+	}, optional(kind.Header.Get("ETag")), err
+}
+
+func (f *kindFlags) apply(cmd *cobra.Command, body *client.PutKindRequest) error {
+	for _, d := range []struct {
+		flag string
+		from time.Duration
+		to   *int64
+	}{{"lease", f.lease, &body.LeaseSeconds}, {"backoff-base", f.base, &body.BackoffBaseSeconds}, {"backoff-cap", f.cap, &body.BackoffCapSeconds}} {
+		if d.from%time.Second != 0 {
+			return usagef("--%s is in whole seconds", d.flag)
+		}
+		if cmd.Flags().Changed(d.flag) {
+			*d.to = int64(d.from / time.Second)
+		}
+	}
+	if cmd.Flags().Changed("max-attempts") {
+		body.MaxAttempts = f.attempts
+	}
+	return nil
+}
+
+func kindHoldCmd(g *globals, name, short string, act func(context.Context, *client.Client, string) (*http.Response, error)) *cobra.Command {
+	return &cobra.Command{
+		Use:   name + " NAME",
+		Short: short,
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := g.api()
+			if err != nil {
+				return err
+			}
+			done, err := api.Answer[client.KindAnswer](act(cmd.Context(), c, args[0]))
+			if err != nil {
+				return err
+			}
+			words := args[0] + " is claimed again"
+			if done.Value.Kind.Paused {
+				words = args[0] + " is paused"
+			}
+			return g.printAction(cmd, done.Raw, args[0], words)
+		},
+	}
+}

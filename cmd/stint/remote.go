@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/stint-run/stint/cmd/stint/internal/api"
+	"github.com/stint-run/stint/gen/client"
+)
+
+// readToken finds the token: a file that was named, else STINT_TOKEN, else the
+// file that a server on SQLite writes beside stint.db.
+func (g *globals) readToken() error {
+	named := g.settings.given("token-file")
+	if env := os.Getenv("STINT_TOKEN"); env != "" && !named {
+		g.token = strings.TrimSpace(env)
+		return nil
+	}
+	text, err := os.ReadFile(g.tokenFile)
+	if errors.Is(err, os.ErrNotExist) && !named {
+		return nil
+	}
+	if err != nil {
+		return usage(fmt.Errorf("read the token: %w", err))
+	}
+	g.token = strings.TrimSpace(string(text))
+	return nil
+}
+
+// api is the client of the server that the flags name.
+func (g *globals) api() (*client.Client, error) {
+	if g.token == "" {
+		return nil, &exitError{exitUnauthorized, errors.New("no token: run where stint serve wrote stint.db.token, name a file with --token-file, or set STINT_TOKEN")}
+	}
+	c, err := api.New(g.server, g.token, version())
+	if err != nil {
+		return nil, usage(err)
+	}
+	return c, nil
+}
+
+// page is a page of any list; its items stay as they came.
+type page struct {
+	Data       []json.RawMessage `json:"data"`
+	HasMore    bool              `json:"has_more"`
+	NextCursor *string           `json:"next_cursor"`
+}
+
+// maxPage is the largest page the server gives.
+const maxPage = 200
+
+// collect follows a list to its end or to limit items (0: all). A page may be
+// short while there is more.
+func collect(ctx context.Context, limit int64, get func(ctx context.Context, limit *int64, cursor *string) (*http.Response, error)) (page, error) {
+	all := page{Data: []json.RawMessage{}}
+	for {
+		size := int64(maxPage)
+		if limit > 0 {
+			size = min(size, limit-int64(len(all.Data)))
+		}
+		got, err := api.Answer[page](get(ctx, &size, all.NextCursor))
+		if err != nil {
+			return all, err
+		}
+		all.Data = append(all.Data, got.Value.Data...)
+		all.HasMore, all.NextCursor = got.Value.HasMore, got.Value.NextCursor
+		if !all.HasMore || limit > 0 && int64(len(all.Data)) >= limit {
+			return all, nil
+		}
+	}
+}
+
+// optional is nil for the zero value: a parameter that is not sent.
+func optional[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stint-run/stint/cmd/stint/internal/api"
+	"github.com/stint-run/stint/gen/client"
+)
+
+func runCmd(g *globals) *cobra.Command {
+	cmd := &cobra.Command{Use: "run", Short: "Look at the ledger: every attempt of every job"}
+	cmd.AddCommand(runListCmd(g), runShowCmd(g))
+	return cmd
+}
+
+func runListCmd(g *globals) *cobra.Command {
+	var list listFlags
+	var p client.ListRunsParams
+	var job, status, kind string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List runs, newest first",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p.JobID, p.Status, p.Kind = optional(job), optional(client.ListRunsParamsStatus(status)), optional(client.ListRunsParamsKind(kind))
+			c, err := g.api()
+			if err != nil {
+				return err
+			}
+			limit, err := list.max()
+			if err != nil {
+				return err
+			}
+			all, err := collect(cmd.Context(), limit, func(ctx context.Context, limit *int64, cursor *string) (*http.Response, error) {
+				p.Limit, p.Cursor = limit, cursor
+				return c.ListRuns(ctx, &p)
+			})
+			if err != nil {
+				return err
+			}
+			return g.printList(cmd, all, "id", "job_id", "attempt", "status", "terminal_reason", "worker", "started_at", "completed_at")
+		},
+	}
+	list.add(cmd)
+	cmd.Flags().StringVar(&job, "job", "", "of this job")
+	cmd.Flags().StringVar(&status, "status", "", "as recorded: running, succeeded, failed, cancelled, abandoned, …")
+	cmd.Flags().StringVar(&kind, "kind", "", "job, scheduled, manual, browser or webhook")
+	return cmd
+}
+
+func runShowCmd(g *globals) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show ID",
+		Short: "Show a run",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := g.api()
+			if err != nil {
+				return err
+			}
+			run, err := api.Answer[client.Run](c.GetRun(cmd.Context(), args[0]))
+			if err != nil {
+				return err
+			}
+			return g.printOne(cmd, run.Raw)
+		},
+	}
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/control"
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/keyset"
+	"github.com/stint-run/stint/server/store"
+	"github.com/stint-run/stint/server/web"
+)
+
+// openMigrated opens the database of the flags for a command that works on it
+// beside, or before, any server. It makes and migrates nothing.
+func (g *globals) openMigrated(ctx context.Context) (*store.Store, error) {
+	engine, err := store.EngineOf(g.DB)
+	if err != nil {
+		return nil, usage(err)
+	}
+	unmigrated := fmt.Errorf("the database %s is not at this build's schema: run stint migrate up first", store.Redact(g.DB))
+	if engine == store.SQLite {
+		path, err := store.SQLitePath(g.DB)
+		if err != nil {
+			return nil, usage(err)
+		}
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			return nil, unmigrated
+		}
+	}
+	s, err := store.Open(ctx, store.Config{URL: g.DB, MaxConns: 2})
+	if err != nil {
+		return nil, usage(err)
+	}
+	gap, err := s.Gap(ctx)
+	if err == nil && len(gap.Pending) > 0 {
+		err = unmigrated
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+const defaultOwner = "default"
+
+func (g *globals) makeOnDatabase(ctx context.Context, in tokenIn) (madeToken, error) {
+	scopes, err := web.ParseScopes("/scopes", in.scopes)
+	if err != nil {
+		return madeToken{}, err
+	}
+	if in.owner == "" {
+		in.owner = defaultOwner
+	}
+	s, err := g.openMigrated(ctx)
+	if err != nil {
+		return madeToken{}, err
+	}
+	defer s.Close()
+	made := madeToken{Owner: in.owner, Scopes: scopes}
+	err = s.Tx(ctx, func(q model.Querier) error {
+		now, err := s.Time(ctx)
+		if err != nil {
+			return err
+		}
+		owner, _, err := control.CreateOwner(ctx, q, now, in.owner)
+		if err != nil {
+			return err
+		}
+		token := control.TokenIn{OwnerID: owner.ID, Name: in.name, Scopes: scopes}
+		if in.expiresIn != 0 {
+			token.ExpiresAt = now.Add(in.expiresIn)
+			made.ExpiresAt = &token.ExpiresAt.Time
+		}
+		var row model.Token
+		made.Token, row, err = control.Issue(ctx, q, now, token)
+		made.ID = row.ID
+		return err
+	})
+	return made, err
+}
+
+// tokenRow is a token as the API lists it.
+type tokenRow struct {
+	ID         string       `json:"id"`
+	Name       string       `json:"name"`
+	Scopes     coltype.JSON `json:"scopes"`
+	CreatedAt  coltype.Time `json:"created_at"`
+	ExpiresAt  coltype.Time `json:"expires_at"`
+	LastUsedAt coltype.Time `json:"last_used_at"`
+	RevokedAt  coltype.Time `json:"revoked_at"`
+}
+
+func tokenRowOf(t model.Token) (json.RawMessage, error) {
+	return json.Marshal(tokenRow{t.ID, t.Name, t.Scopes, t.CreatedAt, t.ExpiresAt, t.LastUsedAt, t.RevokedAt})
+}
+
+// ownerOf finds an owner by name; "" is the default one.
+func ownerOf(ctx context.Context, q model.Reader, name string) (model.Owner, error) {
+	if name == "" {
+		name = defaultOwner
+	}
+	owner, err := q.OwnerGetByName(ctx, model.OwnerGetByNameParams{Name: name})
+	if store.NotFound(err) {
+		return owner, &exitError{exitNotFound, fmt.Errorf("there is no owner %q", name)}
+	}
+	return owner, err
+}
+
+func (g *globals) tokensOfDatabase(owner string) func(context.Context, int64) (page, error) {
+	return func(ctx context.Context, limit int64) (page, error) {
+		all := page{Data: []json.RawMessage{}}
+		s, err := g.openMigrated(ctx)
+		if err != nil {
+			return all, err
+		}
+		defer s.Close()
+		of, err := ownerOf(ctx, s, owner)
+		if err != nil {
+			return all, err
+		}
+		if limit == 0 {
+			limit = 1 << 30
+		}
+		top := keyset.Top()
+		rows, err := s.TokenPage(ctx, model.TokenPageParams{OwnerID: of.ID, BeforeAt: top.At, BeforeID: top.ID, Max: limit + 1})
+		if err != nil {
+			return all, err
+		}
+		for _, row := range rows {
+			if int64(len(all.Data)) == limit {
+				all.HasMore = true
+				break
+			}
+			raw, err := tokenRowOf(row)
+			if err != nil {
+				return all, err
+			}
+			all.Data = append(all.Data, raw)
+		}
+		return all, nil
+	}
+}
+
+func (g *globals) revokeOnDatabase(ctx context.Context, owner, id string) (json.RawMessage, error) {
+	s, err := g.openMigrated(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	of, err := ownerOf(ctx, s, owner)
+	if err != nil {
+		return nil, err
+	}
+	var token model.Token
+	err = s.Tx(ctx, func(q model.Querier) error {
+		now, err := s.Time(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := q.TokenRevoke(ctx, model.TokenRevokeParams{ID: id, OwnerID: of.ID, RevokedAt: now}); err != nil {
+			return err
+		}
+		token, err = q.TokenGet(ctx, model.TokenGetParams{ID: id, OwnerID: of.ID})
+		return err
+	})
+	if store.NotFound(err) {
+		return nil, fault.NotFound()
+	}
+	if err != nil {
+		return nil, err
+	}
+	raw, err := tokenRowOf(token)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(map[string]json.RawMessage{"token": raw})
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stint-run/stint/cmd/stint/internal/work"
+)
+
+func workCmd(g *globals) *cobra.Command {
+	c := work.Config{}
+	cmd := &cobra.Command{
+		Use:   "work --kinds KIND,… [--concurrency N] -- CMD [ARG…]",
+		Short: "Claim jobs and run a command for each",
+		Long: `Claim jobs of the kinds and run the command once for each.
+
+The command reads the job as one line of JSON from its standard input, and finds
+STINT_JOB_ID, STINT_RUN_ID, STINT_KIND, STINT_ATTEMPT, STINT_MAX_ATTEMPTS,
+STINT_WORKER, STINT_SERVER and, where the job has them, STINT_KEY, STINT_REPO_ID,
+STINT_ISSUE_NUMBER and TRACEPARENT in its environment. STINT_TOKEN and STINT_DB are
+not passed on, and nowhere is the lease token.
+
+Exit 0 completes the job; its result is the last line of standard output that is
+JSON. Any other exit fails the attempt with exit_N or signal_NAME and the last
+4 KiB of standard error; the kind's backoff decides when it is tried again. Both
+outputs are passed on line by line, behind the job's id if --concurrency is above 1.
+
+The lease is renewed while the command runs. When the job is cancelled the command
+and all it started get SIGTERM, and SIGKILL after --grace. When the lease is lost
+they are killed and nothing is reported. What is still running when the command
+itself has ended is killed.
+
+On SIGTERM or Ctrl-C no more is claimed; commands have --grace to end, are then
+ended, and their jobs are released.`,
+		Example: "  stint work --kinds review -- ./review.sh\n" +
+			"  stint work --kinds audit --concurrency 4 --exit-when-idle 10s -- ./audit-module",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c.Command = args
+			return runWork(cmd, g, c)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&c.Kinds, "kinds", nil, "kinds to take, separated by commas")
+	flags.IntVar(&c.Concurrency, "concurrency", 1, "jobs at a time")
+	flags.DurationVar(&c.Lease, "lease", 0, "lease of a job, 10s to 24h (default each kind's own)")
+	flags.DurationVar(&c.Grace, "grace", 30*time.Second, "between asking a command to end and killing it")
+	flags.StringVar(&c.Worker, "worker", workerName(), "who works; shown to people, and kept with each run")
+	flags.Lookup("worker").DefValue = "HOST-PID"
+	flags.IntVar(&c.MaxJobs, "max-jobs", 0, "stop after so many jobs")
+	flags.DurationVar(&c.ExitWhenIdle, "exit-when-idle", 0, "stop when there was no job for so long")
+	for _, name := range []string{"kinds", "concurrency", "lease", "grace"} {
+		configurable(flags, name)
+	}
+	return cmd
+}
+
+func runWork(cmd *cobra.Command, g *globals, c work.Config) error {
+	if err := checkWork(c); err != nil {
+		return usage(err)
+	}
+	path, err := exec.LookPath(c.Command[0])
+	if err != nil {
+		return usage(fmt.Errorf("find the command: %w", err))
+	}
+	c.Command[0] = path
+	if c.API, err = g.api(); err != nil {
+		return err
+	}
+	level := slog.LevelInfo
+	if g.quiet {
+		level = slog.LevelWarn
+	}
+	c.Server, c.Stdout, c.Stderr = g.server, cmd.OutOrStdout(), cmd.ErrOrStderr()
+	c.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	return work.Run(cmd.Context(), c)
+}
+
+func checkWork(c work.Config) error {
+	switch {
+	case len(c.Kinds) == 0:
+		return errors.New("--kinds is missing")
+	case len(c.Command) == 0:
+		return errors.New("the command is missing: it stands behind --")
+	case c.Concurrency < 1:
+		return errors.New("--concurrency is at least 1")
+	case c.Lease != 0 && (c.Lease < 10*time.Second || c.Lease > 24*time.Hour || c.Lease%time.Second != 0):
+		return errors.New("--lease is 10s to 24h, in whole seconds")
+	case c.Grace < 0 || c.ExitWhenIdle < 0 || c.MaxJobs < 0:
+		return errors.New("--grace, --exit-when-idle and --max-jobs are not negative")
+	}
+	return nil
+}
