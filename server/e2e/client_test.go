@@ -98,6 +98,24 @@ func (c *client) post(path, body string, headers ...string) answer {
 	return c.call(http.MethodPost, path, body, headers...)
 }
 
+// patient posts again, after the time the server asks for, while the answer is
+// a 503: on a machine that does too much at once a lock or a connection may not
+// be had in time. Such an answer must have changed nothing, and the tests that
+// use this find out if it did.
+func (c *client) patient(path, body string, headers ...string) answer {
+	c.t.Helper()
+	for range 30 {
+		a := c.post(path, body, headers...)
+		if a.Status != http.StatusServiceUnavailable {
+			return a
+		}
+		seconds, _ := strconv.Atoi(a.Header.Get("Retry-After"))
+		<-time.After(time.Duration(seconds) * time.Second)
+	}
+	c.t.Errorf("POST %s: 503 thirty times", path)
+	return answer{}
+}
+
 // must posts and wants one status.
 func (c *client) must(status int, path, body string, headers ...string) answer {
 	c.t.Helper()

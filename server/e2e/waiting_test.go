@@ -1,0 +1,160 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stint-run/stint/server/store"
+)
+
+const waitingClaim = `{"worker":"w","kinds":["review"],"wait_seconds":30}`
+
+// waiting sends a claim that waits, and returns once its request is written.
+func waiting(c *client, body string) <-chan answer {
+	sent, got := make(chan struct{}), make(chan answer, 1)
+	ctx := httptrace.WithClientTrace(context.Background(), &httptrace.ClientTrace{
+		WroteRequest: func(httptrace.WroteRequestInfo) { close(sent) },
+	})
+	go func() {
+		a, err := c.try(ctx, http.MethodPost, "/v1/jobs/claim", body)
+		if err != nil {
+			c.t.Errorf("a waiting claim: %v", err)
+		}
+		got <- a
+	}()
+	<-sent
+	return got
+}
+
+// TestWaitingClaimIsWokenByAnEnqueue: by its own polling, once a second, it
+// would take half a second in the middle.
+func TestWaitingClaimIsWokenByAnEnqueue(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) {
+		var took []time.Duration
+		for range 9 {
+			claim := waiting(s.client, waitingClaim)
+			for range 3 {
+				s.get("/v1/whoami") // gives the claim the time to find nothing
+			}
+			began := time.Now()
+			id := s.must(201, "/v1/jobs", `{"kind":"review"}`).str("job.id")
+			a := <-claim
+			took = append(took, time.Since(began))
+			if a.len("jobs") != 1 || a.str("jobs.0.id") != id {
+				t.Fatalf("woken to %s", a)
+			}
+		}
+		slices.Sort(took)
+		if took[4] > 300*time.Millisecond {
+			t.Errorf("woken after %v", took)
+		}
+	})
+}
+
+func TestWaitingClaimIsAnsweredEmptyWhenTheServerStops(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) {
+		claims := []<-chan answer{waiting(s.client, waitingClaim), waiting(s.client, waitingClaim)}
+		s.get("/v1/whoami")
+		began := time.Now()
+		if err := s.stop(); err != nil {
+			t.Error(err)
+		}
+		for _, claim := range claims {
+			if a := <-claim; a.Status != http.StatusOK || a.len("jobs") != 0 {
+				t.Errorf("stopping, the claim got %s", a)
+			}
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("stopping took %v", took)
+		}
+	})
+}
+
+func TestWaitingClaimFindsWorkThatBecomesDueOrIsAnotherReplicas(t *testing.T) {
+	t.Parallel()
+	a, b := replicas(t)
+	claim := waiting(a.client, waitingClaim)
+	b.must(201, "/v1/jobs", `{"kind":"review"}`)
+	if got := <-claim; got.len("jobs") != 1 {
+		t.Errorf("another replica's: %s", got)
+	}
+	soon := a.store.Now().Add(1500 * time.Millisecond)
+	a.must(201, "/v1/jobs", fmt.Sprintf(`{"kind":"review","run_at":%q}`, soon.Format(time.RFC3339Nano)))
+	got := <-waiting(a.client, waitingClaim)
+	if got.len("jobs") != 1 || a.store.Now().Before(soon) {
+		t.Errorf("not yet due: %s", got)
+	}
+}
+
+// TestClientsThatGoAwayLeaveNothingBehind counts the goroutines of the process,
+// so it runs beside no other test.
+func TestClientsThatGoAwayLeaveNothingBehind(t *testing.T) {
+	for _, engine := range engines {
+		t.Run(engine, func(t *testing.T) {
+			s := serveOn(t, engine, store.Config{})
+			s.get("/v1/whoami")
+			before := runtime.NumGoroutine()
+			together(25, func(int) {
+				for range 40 {
+					abort(t, s.client)
+				}
+			})
+			if !s.answers() {
+				t.Error("a claim is not answered meanwhile")
+			}
+			await(t, "the goroutines end", 10*time.Second, func() bool { return runtime.NumGoroutine() <= before+5 })
+		})
+	}
+}
+
+// abort sends a waiting claim, and goes.
+func abort(t *testing.T, c *client) {
+	conn, err := net.Dial("tcp", strings.TrimPrefix(c.base(), "http://"))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer conn.Close()
+	_, err = fmt.Fprintf(conn, "POST /v1/jobs/claim HTTP/1.1\r\nHost: stint\r\nAuthorization: Bearer %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", c.token, len(waitingClaim), waitingClaim)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// answers reports whether a normal call is served.
+func (c *client) answers() bool {
+	a, err := c.try(context.Background(), http.MethodPost, "/v1/jobs/claim", `{"worker":"w","kinds":["implement"]}`)
+	return err == nil && a.Status == http.StatusOK
+}
+
+// raw sends bytes as they are and returns the answer's; the connection's end
+// is the answer's.
+func raw(t *testing.T, c *client, request string) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(c.base(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	if _, err := io.WriteString(conn, request); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatalf("%q: %v", request, err)
+	}
+	return string(text)
+}
