@@ -225,3 +225,24 @@ func TestARebuildThatLosesParentsIsRolledBack(t *testing.T) {
 		t.Errorf("changed:\n%s", now)
 	}
 }
+
+// goneLock was lost in the moment before the commit, too late for the watch.
+type goneLock struct{}
+
+func (goneLock) alive(context.Context) error { return refuse(CodeLockLost, nil, "gone") }
+func (goneLock) release()                    {}
+
+func TestNothingIsCommittedWithoutTheLock(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, db database) {
+		s, err := newSession(db.options(one))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantRefusal(t, s.apply(t.Context(), goneLock{}, s.known[0]), CodeLockLost)
+		if got := db.versions(t); got != "" {
+			t.Errorf("versions %q", got)
+		}
+		db.migrate(t, one)
+	})
+}

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"errors"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -120,9 +119,6 @@ func secrets(user, query string) (forms []string) {
 func (l location) hide(err error) error {
 	if err == nil {
 		return nil
-	}
-	if _, ours := errors.AsType[*Error](err); ours {
-		return err
 	}
 	text := oneLine(err.Error())
 	for _, secret := range l.secrets {

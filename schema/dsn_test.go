@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -108,5 +109,21 @@ func TestTheFilesAreForTheirOwnerOnly(t *testing.T) {
 		if info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v", name, info.Mode())
 		}
+	}
+}
+
+func TestAPasswordInADriversErrorIsHidden(t *testing.T) {
+	t.Parallel()
+	at, err := locate("postgres://u:p%40%3A%2F%25w@h/db?sslpassword=k%26y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cause := errors.New("p@:/%w, p%40%3A%2F%25w\n\tand k&y\n\tand k&y")
+	hidden := at.hide(cause)
+	if got := hidden.Error(); got != "xxxxx, xxxxx and xxxxx" {
+		t.Errorf("%q", got)
+	}
+	if !errors.Is(hidden, cause) {
+		t.Error("the chain is broken")
 	}
 }

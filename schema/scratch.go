@@ -1,0 +1,46 @@
+package schema
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Scratch makes an empty PostgreSQL database of a new name that begins with
+// prefix, on the server of a URL whose role may create databases. It returns
+// the URL of the new database, and how to drop it, whoever is still connected.
+func Scratch(ctx context.Context, serverURL, prefix string) (scratch string, drop func(context.Context) error, err error) {
+	config, err := pgx.ParseConfig(serverURL)
+	if err != nil {
+		return "", nil, errors.New("the database URL " + unreadable)
+	}
+	u, err := url.Parse(serverURL)
+	if err != nil {
+		return "", nil, errors.New("a scratch database needs a URL with one host")
+	}
+	name := prefix + strings.ToLower(rand.Text())
+	u.Path = "/" + name
+	run := func(ctx context.Context, statement string) error {
+		conn, err := pgx.ConnectConfig(ctx, config.Copy())
+		if err != nil {
+			return connectError(err)
+		}
+		defer conn.Close(context.WithoutCancel(ctx))
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+		return nil
+	}
+	quoted := pgx.Identifier{name}.Sanitize()
+	if err := run(ctx, "create database "+quoted+" template template0 encoding 'UTF8'"); err != nil {
+		return "", nil, err
+	}
+	return u.String(), func(ctx context.Context) error {
+		return run(ctx, "drop database if exists "+quoted+" with (force)")
+	}, nil
+}
