@@ -1,0 +1,109 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// keyedEnqueue is a request whose effect can be counted: without a key of the
+// queue's own, each one that takes effect is a job more.
+func keyedEnqueue(i int) (body string, header []string) {
+	return fmt.Sprintf(`{"kind":"review","payload":{"round":%d}}`, i), []string{"Idempotency-Key", fmt.Sprintf("round-%d", i)}
+}
+
+// TestKilledBetweenEffectAndAnswerTheRetryHasOneEffect: the server is killed at
+// the first byte of its answer, which the client never gets.
+func TestKilledBetweenEffectAndAnswerTheRetryHasOneEffect(t *testing.T) {
+	t.Parallel()
+	eachProcess(t, func(t *testing.T, p *process) {
+		cut := newProxy(t, func() string { return strings.TrimPrefix(p.URL(), "http://") })
+		cut.onAnswer = p.kill9
+		through := newClient(t, func() string { return "http://" + cut.addr() }, p.token)
+		body, header := keyedEnqueue(1)
+		if a, err := through.try(context.Background(), http.MethodPost, "/v1/jobs", body, header...); err == nil {
+			t.Fatalf("an answer came through: %s", a)
+		}
+		if n := p.db.number("select count(*) from jobs"); n != 1 {
+			t.Fatalf("%d jobs after the effect", n)
+		}
+		p.restart()
+		first := p.must(201, "/v1/jobs", body, header...)
+		again := p.must(201, "/v1/jobs", body, header...)
+		if first.Header.Get("Idempotent-Replayed") != "true" || !bytes.Equal(first.Body, again.Body) {
+			t.Errorf("%v %s\n%v %s", first.Header, first, again.Header, again)
+		}
+		job := p.get("/v1/jobs/" + first.str("job.id"))
+		if n := p.db.number("select count(*) from jobs"); n != 1 || job.str("state") != "pending" {
+			t.Errorf("%d jobs, the first %s", n, job)
+		}
+	})
+}
+
+func TestKilledAtAnyMomentTheRetryHasOneEffect(t *testing.T) {
+	t.Parallel()
+	eachProcess(t, func(t *testing.T, p *process) { killLoop(t, p, 5) })
+}
+
+// killLoop kills the server at a random moment around a request, and repeats
+// the request after the restart. Claims and finishes of the same rounds are
+// repeated as well.
+func killLoop(t *testing.T, p *process, rounds int) {
+	t.Helper()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	answered := 0
+	for i := range rounds {
+		body, header := keyedEnqueue(i)
+		moment := time.Duration(random.IntN(12_000)) * time.Microsecond
+		kill := time.AfterFunc(moment, p.kill9)
+		first, err := p.try(context.Background(), http.MethodPost, "/v1/jobs", body, header...)
+		if kill.Stop() {
+			p.kill9()
+		}
+		<-p.ended
+		p.restart()
+		again := p.must(201, "/v1/jobs", body, header...)
+		if err == nil {
+			answered++
+			if !bytes.Equal(first.Body, again.Body) || again.Header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("round %d: first %s, after the restart %s", i, first, again)
+			}
+		}
+		if n := p.db.number("select count(*) from jobs"); n != int64(i+1) {
+			t.Fatalf("%d jobs after %d rounds", n, i+1)
+		}
+	}
+	t.Logf("%d of %d requests were answered before the kill", answered, rounds)
+}
+
+// TestRestartHandsNothingOutAgain: what is claimed is in the database alone.
+func TestRestartHandsNothingOutAgain(t *testing.T) {
+	t.Parallel()
+	eachProcess(t, func(t *testing.T, p *process) {
+		id := p.must(201, "/v1/jobs", `{"kind":"review","key":"k"}`).str("job.id")
+		a := p.must(200, "/v1/jobs/claim", `{"worker":"w1","kinds":["review"],"lease_seconds":300}`)
+		j := held{id: id, token: a.str("jobs.0.lease_token"), run: a.str("jobs.0.run_id")}
+		p.kill9()
+		p.restart()
+		if a := p.must(200, "/v1/jobs/claim", `{"worker":"w2","kinds":["review"]}`); a.len("jobs") != 0 {
+			t.Errorf("handed out again: %s", a)
+		}
+		if a := p.must(200, "/v1/jobs", `{"kind":"review","key":"k","on_duplicate":"keep"}`); a.str("job.id") != id || a.str("job.state") != "claimed" {
+			t.Errorf("the key is no longer its job's: %s", a)
+		}
+		p.must(200, j.path("heartbeat"), j.with(""))
+		if a := p.get("/v1/runs/" + j.run); a.str("status") != "in_progress" {
+			t.Errorf("its run: %s", a)
+		}
+		if a := p.must(200, j.path("complete"), j.with(`"result":1`)); a.str("run.id") != j.run || a.str("run.status") != "succeeded" {
+			t.Errorf("finished: %s", a)
+		}
+	})
+}

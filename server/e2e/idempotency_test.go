@@ -1,0 +1,137 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stint-run/stint/server/store"
+)
+
+const keyed = `{"kind":"review","payload":1}`
+
+func TestSameKeyWithAnotherBodyIsRefused(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) {
+		first := s.must(201, "/v1/jobs", keyed, "Idempotency-Key", "k")
+		for range 2 {
+			if a := s.post("/v1/jobs", `{"kind":"review","payload":2}`, "Idempotency-Key", "k"); a.Status != 422 || a.str("code") != "idempotency_key_reused" {
+				t.Errorf("another body: %s", a)
+			}
+			if a := s.post("/v1/jobs", keyed, "Idempotency-Key", "k"); !bytes.Equal(a.Body, first.Body) || a.Status != 201 {
+				t.Errorf("the first body again: %s, first %s", a, first)
+			}
+		}
+		if n := s.db.number("select count(*) from jobs"); n != 1 {
+			t.Errorf("%d jobs", n)
+		}
+	})
+}
+
+// TestSameKeyWithAnotherBodyIsRefusedWhileTheFirstRuns holds the first request
+// up inside its transaction.
+func TestSameKeyWithAnotherBodyIsRefusedWhileTheFirstRuns(t *testing.T) {
+	t.Parallel()
+	s := serveOn(t, store.Postgres, store.Config{})
+	s.must(201, "/v1/jobs", `{"kind":"review"}`)
+	release := s.db.hold("lock table jobs in access exclusive mode")
+	var first, other answer
+	var wg sync.WaitGroup
+	wg.Go(func() { first = s.post("/v1/jobs", keyed, "Idempotency-Key", "k") })
+	s.awaitBlocked(t, 1)
+	wg.Go(func() { other = s.post("/v1/jobs", `{"kind":"review","payload":2}`, "Idempotency-Key", "k") })
+	s.awaitBlocked(t, 2)
+	release()
+	wg.Wait()
+	switch {
+	case first.Status == 503: // held up for longer than the server waits for locks
+		t.Logf("first %s, other %s", first, other)
+	case first.Status != 201 || other.Status != 422 && other.str("code") != "idempotency_in_flight":
+		t.Errorf("first %s, other %s", first, other)
+	}
+}
+
+// awaitBlocked waits until so many statements wait for a lock.
+func (in *inProcess) awaitBlocked(t *testing.T, n int64) {
+	t.Helper()
+	await(t, "statements wait", 5*time.Second, func() bool { return blocked(in.db) >= n })
+}
+
+func blocked(d *door) int64 {
+	return d.number("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
+}
+
+func TestFiftyRequestsUnderOneKeyHaveOneEffect(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) { oneEffect(t, s.db, s.client) })
+}
+
+func TestFiftyRequestsUnderOneKeyThroughTwoReplicasHaveOneEffect(t *testing.T) {
+	t.Parallel()
+	a, b := replicas(t)
+	oneEffect(t, a.db, a.client, b.client)
+}
+
+func oneEffect(t *testing.T, d *door, through ...*client) {
+	t.Helper()
+	var bodies, seen tally
+	together(50, func(i int) {
+		a := through[i%len(through)].patient("/v1/jobs", keyed, "Idempotency-Key", "k")
+		switch {
+		case a.Status == 201:
+			bodies.add(string(a.Body))
+			seen.add("replayed " + a.Header.Get("Idempotent-Replayed"))
+		case a.Status == http.StatusConflict && a.str("code") == "idempotency_in_flight" && a.Header.Get("Retry-After") != "":
+			seen.add("in flight")
+		default:
+			t.Errorf("under one key: %s", a)
+		}
+	})
+	if len(bodies.n) != 1 || seen.n["replayed "] != 1 {
+		t.Errorf("%v, bodies %v", seen.n, bodies.n)
+	}
+	if n := d.number("select count(*) from jobs"); n != 1 {
+		t.Errorf("%d jobs", n)
+	}
+}
+
+// TestKilledWhileTheEffectWaitsTheKeyIsFree: the key and the effect commit
+// together, so a request that dies between the two leaves neither.
+func TestKilledWhileTheEffectWaitsTheKeyIsFree(t *testing.T) {
+	t.Parallel()
+	eachProcess(t, func(t *testing.T, p *process) {
+		p.must(201, "/v1/jobs", `{"kind":"review","key":"k"}`)
+		lock := "lock table jobs in access exclusive mode"
+		if p.store.Engine() == store.SQLite {
+			lock = "update jobs set updated_at = updated_at" // holds the one writer
+		}
+		release := p.db.hold(lock)
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		sent := make(chan error, 1)
+		go func() {
+			_, err := p.try(ctx, http.MethodPost, "/v1/jobs", keyed, "Idempotency-Key", "k")
+			sent <- err
+		}()
+		if p.store.Engine() == store.Postgres {
+			await(t, "the effect waits", 5*time.Second, func() bool { return blocked(p.db) > 0 })
+		} else {
+			p.get("/v1/whoami")
+		}
+		p.kill9()
+		if err := <-sent; err == nil {
+			t.Error("the killed request was answered")
+		}
+		release()
+		p.restart()
+		if a := p.must(201, "/v1/jobs", keyed, "Idempotency-Key", "k"); a.Header.Get("Idempotent-Replayed") != "" {
+			t.Errorf("a replay of nothing: %s", a)
+		}
+		if n := p.db.number("select count(*) from jobs"); n != 2 {
+			t.Errorf("%d jobs", n)
+		}
+	})
+}

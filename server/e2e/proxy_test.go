@@ -1,0 +1,138 @@
+package e2e
+
+import (
+	"io"
+	"net"
+	"sync"
+	"testing"
+)
+
+// proxy is a TCP connection between two parties that a test can cut. It passes
+// bytes on as they are.
+type proxy struct {
+	t        *testing.T
+	listener net.Listener
+	target   func() string // host:port
+
+	mu    sync.Mutex
+	mode  string
+	conns map[net.Conn]bool
+	// onAnswer runs at the first bytes that the target sends, which are then not
+	// passed on.
+	onAnswer func()
+}
+
+// The modes of a proxy.
+const (
+	open   = "open"
+	closed = "closed" // connections are cut, and new ones at once
+	silent = "silent" // connections stay, and nothing passes
+)
+
+func newProxy(t *testing.T, target func() string) *proxy {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{t: t, listener: listener, target: target, mode: open, conns: map[net.Conn]bool{}}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() { p.serve(conn) })
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		p.set(closed)
+		wg.Wait()
+	})
+	return p
+}
+
+func (p *proxy) addr() string { return p.listener.Addr().String() }
+
+// set changes the mode; closing cuts what is open.
+func (p *proxy) set(mode string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mode = mode
+	if mode != open {
+		for conn := range p.conns {
+			if mode == closed {
+				conn.Close()
+			}
+		}
+	}
+}
+
+// keep notes a connection; false if it is to be cut.
+func (p *proxy) keep(conn net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.conns[conn] = true
+	return p.mode != closed
+}
+
+func (p *proxy) drop(conn net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, conn)
+	conn.Close()
+}
+
+func (p *proxy) serve(client net.Conn) {
+	defer p.drop(client)
+	if !p.keep(client) {
+		return
+	}
+	server, err := net.Dial("tcp", p.target())
+	if err != nil {
+		return
+	}
+	defer p.drop(server)
+	if !p.keep(server) {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.pass(server, client, nil)
+	}()
+	p.pass(client, server, p.onAnswer)
+	client.Close()
+	server.Close()
+	<-done
+}
+
+// pass passes bytes from one side on until either ends.
+func (p *proxy) pass(to, from net.Conn, first func()) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf)
+		if n > 0 && first != nil {
+			first()
+			return
+		}
+		p.mu.Lock()
+		mode := p.mode
+		p.mu.Unlock()
+		if n > 0 && mode == open {
+			if _, err := to.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			if err == io.EOF {
+				if half, ok := to.(*net.TCPConn); ok {
+					_ = half.CloseWrite() // the other direction may go on
+				}
+			}
+			return
+		}
+	}
+}
