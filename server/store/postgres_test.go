@@ -161,6 +161,20 @@ func TestReadOnlyServerIsLeftAndTheWritableOneFound(t *testing.T) {
 	metaIs(t, s, "refused", "")
 }
 
+func TestReadOnlyServerIsNotJoinedUnlessTheURLAllowsIt(t *testing.T) {
+	t.Parallel()
+	raw, ctx := dbtest.URL(t, store.Postgres), t.Context()
+	first := dbtest.Open(t, store.Config{URL: raw})
+	name := dbtest.Get[string](t, first, "select current_database()")
+	dbtest.SQL(t, first, "alter database "+name+" set default_transaction_read_only = on")
+
+	_, err := dbtest.Open(t, store.Config{URL: raw}).MetaGet(ctx, model.MetaGetParams{Key: "x"})
+	isFault(t, store.Explain(err), "unavailable")
+	s := dbtest.Open(t, store.Config{URL: raw + "&target_session_attrs=any"})
+	metaIs(t, s, "x", "")
+	isFault(t, write(ctx, s, "x"), "unavailable")
+}
+
 func TestPingDropsAReadOnlyConnection(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres), MaxConns: 1})
@@ -306,16 +320,13 @@ func TestDeadlockRunsAgain(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, order := range [][]string{{"tok_a", "tok_b"}, {"tok_b", "tok_a"}} {
 			wg.Go(func() {
-				first := true
+				var once sync.Once
 				err := s.Tx(ctx, func(q model.Querier) error {
 					for _, key := range order {
 						if err := touch(ctx, q, key); err != nil {
 							return err
 						}
-						if first {
-							first = false
-							meet.arrive()
-						}
+						once.Do(meet.arrive)
 					}
 					return nil
 				})
@@ -331,26 +342,6 @@ func TestDeadlockRunsAgain(t *testing.T) {
 func touch(ctx context.Context, q model.Querier, tokenID string) error {
 	_, err := q.TokenSetLastUsed(ctx, model.TokenSetLastUsedParams{ID: tokenID, LastUsedAt: dbtest.T0})
 	return err
-}
-
-// meeting holds the first of two until the second one is there too. On SQLite,
-// with one writer, they cannot meet.
-type meeting struct {
-	on bool
-	wg *sync.WaitGroup
-}
-
-func newMeeting(on bool) meeting {
-	m := meeting{on, new(sync.WaitGroup)}
-	m.wg.Add(2)
-	return m
-}
-
-func (m meeting) arrive() {
-	if m.on {
-		m.wg.Done()
-		m.wg.Wait()
-	}
 }
 
 func TestWaitForALockedRowGivesUp(t *testing.T) {
