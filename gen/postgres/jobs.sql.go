@@ -87,7 +87,7 @@ set state = 'claimed',
         where l.x ->> 'kind' = jobs.kind
     ) * interval '1 second',
     updated_at = $3
-where jobs.state = 'pending'
+where jobs.state || '' = 'pending' -- no index serves this; see JobClaim's index
     and jobs.id = any(array(
         select c.id
         from json_array_elements(cast(cast($4 as text) as json)) t(x)
@@ -95,8 +95,7 @@ where jobs.state = 'pending'
             select j.id
             from jobs j
             where j.owner_id = $5
-                and j.state = 'pending'
-                and j.waiting_for is null
+                and coalesce(j.waiting_for, j.state) = 'pending'
                 and j.kind = t.x ->> 'kind'
                 and j.priority = cast(t.x ->> 'priority' as bigint)
                 and j.run_at <= $3
@@ -312,7 +311,7 @@ select
     j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at,
     j.updated_at, j.finished_at
 from jobs j
-where j.owner_id = $1
+where j.owner_id || '' = $1 -- leaves the primary key as the only index
     and j.id = any(array(select json_array_elements_text(cast(cast($2 as text) as json))))
 `
 

@@ -13,7 +13,7 @@ set state = 'claimed',
         where l.x ->> 'kind' = jobs.kind
     ) * interval '1 second',
     updated_at = @now
-where jobs.state = 'pending'
+where jobs.state || '' = 'pending' -- no index serves this; see JobClaim's index
     and jobs.id = any(array(
         select c.id
         from json_array_elements(cast(cast(@probes as text) as json)) t(x)
@@ -21,8 +21,7 @@ where jobs.state = 'pending'
             select j.id
             from jobs j
             where j.owner_id = @owner_id
-                and j.state = 'pending'
-                and j.waiting_for is null
+                and coalesce(j.waiting_for, j.state) = 'pending'
                 and j.kind = t.x ->> 'kind'
                 and j.priority = cast(t.x ->> 'priority' as bigint)
                 and j.run_at <= @now
@@ -69,7 +68,7 @@ select
     j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at,
     j.updated_at, j.finished_at
 from jobs j
-where j.owner_id = @owner_id
+where j.owner_id || '' = @owner_id -- leaves the primary key as the only index
     and j.id = any(array(select json_array_elements_text(cast(cast(@ids as text) as json))));
 
 -- name: JobLock :one

@@ -18,5 +18,5 @@ select
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id
-where r.owner_id = @owner_id
+where r.owner_id || '' = @owner_id -- leaves the primary key as the only index
     and r.id = any(array(select json_array_elements_text(cast(cast(@ids as text) as json))));

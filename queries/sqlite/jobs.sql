@@ -62,7 +62,7 @@ select
     j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at,
     j.updated_at, j.finished_at
 from jobs j
-where j.owner_id = @owner_id
+where +j.owner_id = @owner_id -- the plus leaves the primary key as the only index
     and j.id in (select t.value from json_each(cast(@ids as text)) t);
 
 -- name: JobLock :one

@@ -167,7 +167,7 @@ create table runs (
     constraint runs_completed_check check ((status = 'running') = (completed_at is null))
 ) strict;
 -- RunEnd: a job has at most one running run.
-create unique index runs_running_job on runs (job_id) where status = 'running' and job_id is not null;
+create unique index runs_running_job on runs (owner_id, job_id) where status = 'running' and job_id is not null;
 -- The identity of a run that comes from outside.
 create unique index runs_external on runs (connection_id, external_run_id) where external_run_id is not null;
 -- RunPage, RunWalk
