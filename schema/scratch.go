@@ -3,7 +3,6 @@ package schema
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -17,11 +16,11 @@ import (
 func Scratch(ctx context.Context, serverURL, prefix string) (scratch string, drop func(context.Context) error, err error) {
 	config, err := pgx.ParseConfig(serverURL)
 	if err != nil {
-		return "", nil, errors.New("the database URL " + unreadable)
+		return "", nil, badURL(unreadable)
 	}
 	u, err := url.Parse(serverURL)
 	if err != nil {
-		return "", nil, errors.New("a scratch database needs a URL with one host")
+		return "", nil, badURL("a scratch database needs a URL with one host")
 	}
 	name := prefix + strings.ToLower(rand.Text())
 	u.Path = "/" + name
@@ -43,4 +42,26 @@ func Scratch(ctx context.Context, serverURL, prefix string) (scratch string, dro
 	return u.String(), func(ctx context.Context) error {
 		return run(ctx, "drop database if exists "+quoted+" with (force)")
 	}, nil
+}
+
+// Durability is what decides how fast and how safe the commits of a PostgreSQL
+// server are: its version and settings.
+func Durability(ctx context.Context, url string) (map[string]string, error) {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return nil, connectError(err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	rows, err := conn.Query(ctx, `select name, current_setting(name) from pg_settings
+		where name in ('server_version', 'fsync', 'synchronous_commit', 'full_page_writes', 'wal_sync_method', 'shared_buffers')`)
+	if err != nil {
+		return nil, err
+	}
+	settings := map[string]string{}
+	var name, value string
+	_, err = pgx.ForEachRow(rows, []any{&name, &value}, func() error {
+		settings[name] = value
+		return nil
+	})
+	return settings, err
 }
