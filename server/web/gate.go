@@ -71,14 +71,32 @@ type gate struct {
 	src    []byte
 	pos    int
 	out    []byte
-	path   []string
+	path   []step
 	faults []fault.Item
+}
+
+// step leads to a member by name (index is -1), or to an item by index.
+type step struct {
+	name  string
+	index int
 }
 
 func (g *gate) fault(detail string) {
 	if len(g.faults) < maxFaults {
-		g.faults = append(g.faults, fault.Item{In: fault.InBody, Pointer: pointer(g.path), Detail: detail})
+		g.faults = append(g.faults, fault.Item{In: fault.InBody, Pointer: g.pointer(), Detail: detail})
 	}
+}
+
+// pointer is spelled out for faults only: most walks need none.
+func (g *gate) pointer() string {
+	names := make([]string, len(g.path))
+	for i, s := range g.path {
+		names[i] = s.name
+		if s.index >= 0 {
+			names[i] = strconv.Itoa(s.index)
+		}
+	}
+	return pointer(names)
 }
 
 func (g *gate) broken(what string) error {
@@ -124,13 +142,9 @@ func (g *gate) value(depth int, free bool) (any, error) {
 		}
 		return g.array(depth+1, free)
 	case c == '"':
-		s, detail, err := g.text()
-		if detail != "" {
-			g.fault(detail)
-		}
-		return s, err
+		return g.string(free && depth > 0)
 	case c == '-', '0' <= c && c <= '9':
-		return g.number()
+		return g.number(free && depth > 0)
 	}
 	for _, word := range []struct {
 		text  string
@@ -161,7 +175,7 @@ func (g *gate) object(depth int, free bool) (any, error) {
 		}
 		g.take(1)
 		g.space()
-		g.path = append(g.path, name)
+		g.path = append(g.path, step{name, -1})
 		v, err := g.member(name, depth, free)
 		g.path = g.path[:len(g.path)-1]
 		if !free {
@@ -183,7 +197,7 @@ func (g *gate) name(seen map[string]struct{}) (string, error) {
 	}
 	seen[name] = struct{}{}
 	if detail != "" {
-		g.path = append(g.path, name)
+		g.path = append(g.path, step{name, -1})
 		g.fault(detail)
 		g.path = g.path[:len(g.path)-1]
 	}
@@ -208,7 +222,7 @@ func (g *gate) array(depth int, free bool) (any, error) {
 	items := []any{}
 	i := 0
 	err := g.list(']', func() error {
-		g.path = append(g.path, strconv.Itoa(i))
+		g.path = append(g.path, step{index: i})
 		i++
 		v, err := g.value(depth, free)
 		g.path = g.path[:len(g.path)-1]
@@ -246,15 +260,33 @@ func (g *gate) list(closing byte, element func() error) error {
 	}
 }
 
-// number reads a number and keeps its digits.
-func (g *gate) number() (any, error) {
+// number reads a number and keeps its digits, unless nobody asks for them.
+func (g *gate) number(unseen bool) (any, error) {
 	n := numberLength(g.src[g.pos:])
 	if n == 0 {
 		return nil, g.broken("a number is malformed")
 	}
+	if unseen {
+		g.take(n)
+		return nil, nil
+	}
 	v := json.Number(g.src[g.pos : g.pos+n])
 	g.take(n)
 	return v, nil
+}
+
+// string reads a text and faults what no engine may see in it.
+func (g *gate) string(unseen bool) (any, error) {
+	n, _, detail := stringLength(g.src[g.pos:])
+	if detail != "" {
+		g.fault(detail)
+	}
+	if unseen && n > 0 {
+		g.take(n)
+		return nil, nil
+	}
+	s, _, err := g.text()
+	return s, err
 }
 
 // text reads a string; detail says what no engine may see in it.

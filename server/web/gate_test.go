@@ -2,7 +2,9 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -122,4 +124,51 @@ func FuzzTime(f *testing.F) {
 	})
 }
 
+// counted counts what is read from it.
+type counted struct {
+	bytes.Reader
+	n int
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	c.n += n
+	return n, err
+}
+
+func TestDecompressionStopsAtTheBound(t *testing.T) {
+	t.Parallel()
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	if _, err := z.Write(make([]byte, 64<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	src := &counted{Reader: *bytes.NewReader(zipped.Bytes())}
+	body, err := readAll(src, true, 1<<20)
+	if !errors.Is(err, errTooLarge) || len(body) != 1<<20+1 || src.n > zipped.Len()/4 {
+		t.Errorf("%v: %d of %d bytes were read, %d came out", err, src.n, zipped.Len(), len(body))
+	}
+}
+
 func newHuma(a *API) huma.API { return huma.NewAPI(a.humaConfig("test"), nil) }
+
+func BenchmarkGate(b *testing.B) {
+	for name, body := range map[string]string{
+		"enqueue":   `{"kind":"implement","key":"issue-1","payload":{"title":"a b c","n":[1,2,3],"more":{"x":true}},"priority":2}`,
+		"long text": `{"kind":"implement","payload":["` + strings.Repeat("x", 250<<10) + `"]}`,
+		"numbers":   `{"kind":"implement","payload":[` + strings.Repeat("12345,", 40_000) + `1]}`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := parse([]byte(body)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

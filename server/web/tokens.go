@@ -52,6 +52,8 @@ func digits(b []byte) int {
 func stringLength(b []byte) (n int, escaped bool, detail string) {
 	for i := 1; i < len(b); {
 		switch c := b[i]; {
+		case c > '"' && c != '\\': // most bytes
+			i++
 		case c == '"':
 			return i + 1, escaped, detail
 		case c < ' ':

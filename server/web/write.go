@@ -71,9 +71,8 @@ type door[I, O any] struct {
 
 // passage is one request's way through the door.
 type passage[O any] struct {
-	answer   Answer[O]
+	answer   Answer[O] // zero for a replay
 	reply    *reply
-	replayed bool
 	declined bool // by Keep
 }
 
@@ -149,7 +148,7 @@ func (d *door[I, O]) runKeyed(ctx context.Context, q model.Querier, key control.
 		return err
 	}
 	if kept != nil {
-		p.reply, p.replayed = replay(*kept), true
+		p.reply = replay(*kept)
 		return nil
 	}
 	err = store.Savepoint(ctx, q, func() error { return d.run(ctx, q, in, p) })
@@ -182,7 +181,7 @@ func (d *door[I, O]) encode(ans Answer[O]) (*reply, error) {
 
 // leave is what happens after the commit.
 func (d *door[I, O]) leave(ctx context.Context, p *passage[O]) (*reply, error) {
-	if p.replayed || p.reply.fault != nil {
+	if p.reply.fault != nil {
 		return p.reply, nil
 	}
 	if p.answer.After != nil {
