@@ -1,0 +1,168 @@
+package plans
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"modernc.org/sqlite"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/keyset"
+	"github.com/stint-run/stint/server/store"
+)
+
+var (
+	querier = reflect.TypeFor[model.Querier]()
+	reader  = reflect.TypeFor[model.Reader]()
+	undo    = errors.New("undo")
+)
+
+// call runs one accessor with a parameter struct that set has filled.
+func call(t *testing.T, on any, method string, set func(params reflect.Value)) (result reflect.Value, err error) {
+	t.Helper()
+	fn := reflect.ValueOf(on).MethodByName(method)
+	params := reflect.New(fn.Type().In(1)).Elem()
+	set(params)
+	out := fn.Call([]reflect.Value{reflect.ValueOf(t.Context()), params})
+	err, _ = out[len(out)-1].Interface().(error)
+	return out[0], err
+}
+
+// lists are the arguments that carry a JSON list.
+var lists = map[string]string{"Rows": `[{}]`, "Probes": `[{"kind":"a","priority":1,"lease_seconds":60}]`, "Ids": `["a"]`, "Names": `["a"]`}
+
+// GEN-01: a wrong number of arguments shows only when a statement runs.
+func TestEveryAccessorRunsWithTheArgumentsItHas(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		for i := range querier.NumMethod() {
+			name := querier.Method(i).Name
+			var got error
+			err := s.Tx(t.Context(), func(q model.Querier) error {
+				_, got = call(t, q, name, func(params reflect.Value) {
+					for field, text := range lists {
+						if f := params.FieldByName(field); f.IsValid() {
+							f.SetString(text)
+						}
+					}
+				})
+				return undo
+			})
+			if !errors.Is(err, undo) {
+				t.Fatal(err)
+			}
+			if got != nil && !store.NotFound(got) && !constraint(got) {
+				t.Errorf("%s: %v", name, got)
+			}
+		}
+	})
+}
+
+// constraint reports whether the engine ran the statement and a constraint
+// refused the row.
+func constraint(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return strings.HasPrefix(pg.Code, "23")
+	}
+	var lite *sqlite.Error
+	return errors.As(err, &lite) && lite.Code()&0xff == 19
+}
+
+// GEN-02: a row whose nullable columns are NULL, and one whose are not, through
+// every accessor that reads rows.
+func TestNullsAndValuesOfEveryNullableColumnAreRead(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		for _, full := range []bool{false, true} {
+			put := newRows(t, s, full)
+			for i := range reader.NumMethod() {
+				name := reader.Method(i).Name
+				result, err := call(t, s, name, put.params)
+				if err != nil {
+					t.Errorf("%s, full %v: %v", name, full, err)
+					continue
+				}
+				if result.Kind() == reflect.Slice {
+					if result.Len() == 0 {
+						t.Errorf("%s, full %v: no rows", name, full)
+						continue
+					}
+					result = result.Index(0)
+				}
+				if result.Kind() == reflect.Struct {
+					checkNulls(t, name, result, full)
+				}
+			}
+		}
+	})
+}
+
+// checkNulls compares the nullable members of a row with what was planted.
+func checkNulls(t *testing.T, name string, row reflect.Value, full bool) {
+	t.Helper()
+	for i := range row.NumField() {
+		field, value := row.Type().Field(i).Name, row.Field(i)
+		nullable := value.Kind() == reflect.Pointer || alwaysNullable[field]
+		if nullable && !alwaysSet[field] && value.IsZero() == full {
+			t.Errorf("%s: %s is %v, full %v", name, field, value, full)
+		}
+	}
+}
+
+var (
+	// Times and JSON look alike whether they may be NULL or not.
+	alwaysNullable = map[string]bool{
+		"LeaseExpiresAt": true, "Again": true, "CancelRequestedAt": true, "Progress": true, "Result": true, "Error": true,
+		"ActedAt": true, "FinishedAt": true, "Facts": true, "CompletedAt": true, "LabelsSyncedAt": true, "PausedAt": true,
+		"ExpiresAt": true, "LastUsedAt": true, "RevokedAt": true, "JobLeaseExpiresAt": true, "JobProgress": true,
+	}
+	// Lists by key and by job need one; what the rows below cannot have at once.
+	alwaysSet = map[string]bool{"Key": true, "JobID": true, "JobState": true, "WaitingFor": true, "FinishedAt": true}
+)
+
+// rows are one row of every table.
+type rows struct{ owner, suffix, state, status string }
+
+func newRows(t *testing.T, s *store.Store, full bool) rows {
+	t.Helper()
+	r := rows{suffix: "null", state: "pending", status: "running"}
+	if full {
+		r = rows{suffix: "full", state: "claimed", status: "failed"}
+	}
+	r.owner = dbtest.Owner(t, s, r.suffix).ID
+	for _, table := range []string{"repos", "job_kinds", "tokens", "jobs", "runs", "idempotency_keys", "meta"} {
+		insert(t, s, table, with(valid(table, r.owner, r.suffix), fullRow(table, r.suffix, full)))
+	}
+	return r
+}
+
+// params points a parameter struct at those rows.
+func (r rows) params(p reflect.Value) {
+	values := map[string]any{
+		"OwnerID": r.owner, "ID": r.suffix, "Name": r.suffix, "Key": r.suffix, "JobID": r.suffix, "State": r.state, "Status": r.status,
+		"TokenHash": r.suffix, "Hash": r.suffix, "Forge": "github", "Host": "github.com", "Namespace": "acme",
+		"Principal": r.suffix, "Route": r.suffix, "Ids": `["` + r.suffix + `"]`, "Names": `["` + r.suffix + `"]`,
+		"AfterName": "a", "BeforeAt": keyset.Top().At, "BeforeID": keyset.Top().ID, "Max": int64(10),
+	}
+	if p.Type() == reflect.TypeFor[model.KindPageParams]() {
+		values["AfterName"] = "f"
+	}
+	for name, value := range values {
+		f := p.FieldByName(name)
+		if !f.IsValid() {
+			continue
+		}
+		v := reflect.ValueOf(value)
+		if f.Kind() == reflect.Pointer {
+			pointer := reflect.New(f.Type().Elem())
+			pointer.Elem().Set(v)
+			v = pointer
+		}
+		f.Set(v)
+	}
+}

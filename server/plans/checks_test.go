@@ -1,0 +1,188 @@
+package plans
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/jobs"
+	"github.com/stint-run/stint/server/repos"
+	"github.com/stint-run/stint/server/runs"
+	"github.com/stint-run/stint/server/store"
+)
+
+var (
+	earliest = coltype.At(time.Date(2, 1, 1, 0, 0, 0, 0, time.UTC))
+	latest   = coltype.At(time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC))
+	claimed  = record{"state": "claimed", "attempt": 1, "lease_token": "t", "claimed_by": "w", "lease_expires_at": at}
+	done     = record{"state": "succeeded", "finished_at": at}
+)
+
+// checks are, for each CHECK, rows that must pass and rows that must fail: the
+// changes to a valid row of its table.
+var checks = map[string]struct {
+	table      string
+	pass, fail []record
+}{
+	"idempotency_keys_status_check": {"idempotency_keys",
+		[]record{{"status": 0}, {"status": 200}, {"status": 499}},
+		[]record{{"status": 1}, {"status": 199}, {"status": 500}, {"status": -1}}},
+	"repos_forge_check": {"repos",
+		[]record{{"forge": "github"}, {"forge": "gitea"}, {"forge": "forgejo"}, {"forge": "gitlab"}},
+		[]record{{"forge": "git_hub"}, {"forge": "GitHub"}, {"forge": "github "}, {"forge": ""}}},
+	"job_kinds_lease_check": {"job_kinds",
+		[]record{{"lease_seconds": 10}, {"lease_seconds": 86400}}, []record{{"lease_seconds": 9}, {"lease_seconds": 86401}}},
+	"job_kinds_attempts_check": {"job_kinds",
+		[]record{{"max_attempts": 1}, {"max_attempts": 100}}, []record{{"max_attempts": 0}, {"max_attempts": 101}}},
+	"job_kinds_backoff_check": {"job_kinds",
+		[]record{{"backoff_base_seconds": 1, "backoff_cap_seconds": 1}, {"backoff_cap_seconds": 2592000}},
+		[]record{{"backoff_base_seconds": 0}, {"backoff_base_seconds": 10, "backoff_cap_seconds": 9}, {"backoff_cap_seconds": 2592001}}},
+	"jobs_state_check": {"jobs",
+		[]record{{"state": "pending"}, claimed, done, {"state": "failed", "finished_at": at}, {"state": "cancelled", "finished_at": at}},
+		[]record{{"state": "done"}, {"state": "Pending"}, {"state": ""}}},
+	"jobs_waiting_for_check": {"jobs",
+		[]record{{"waiting_for": "slot"}, {"waiting_for": "dependency"}, {"waiting_for": "connection"}},
+		[]record{{"waiting_for": "pending"}, {"waiting_for": ""}}},
+	"jobs_priority_check": {"jobs", []record{{"priority": 1}, {"priority": 4}}, []record{{"priority": 0}, {"priority": 5}}},
+	"jobs_attempt_check": {"jobs",
+		[]record{{"attempt": 5}, {"attempt": 100, "max_attempts": 100}},
+		[]record{{"attempt": -1}, {"attempt": 6}, {"max_attempts": 0}, {"max_attempts": 101}}},
+	"jobs_run_at_check": {"jobs", // TIM-01
+		[]record{{"run_at": earliest}, {"run_at": latest}, {"run_at": coltype.At(time.Date(1969, 7, 20, 0, 0, 0, 0, time.UTC))}},
+		[]record{{"run_at": earliest.Add(-time.Microsecond)}, {"run_at": latest.Add(time.Microsecond)}, {"run_at": coltype.Time{Time: time.Time{}}}}},
+	"jobs_issue_check": {"jobs", []record{{"issue_number": nil}}, []record{{"issue_number": 7}}},
+	"jobs_lease_check": {"jobs", []record{claimed},
+		[]record{
+			with(claimed, record{"lease_token": nil}), with(claimed, record{"claimed_by": nil}), with(claimed, record{"lease_expires_at": nil}),
+			{"lease_token": "t"}, {"claimed_by": "w"}, {"lease_expires_at": at}, with(done, record{"claimed_by": "w"}),
+		}},
+	"jobs_waiting_check":  {"jobs", []record{{"waiting_for": "slot"}}, []record{with(claimed, record{"waiting_for": "slot"}), with(done, record{"waiting_for": "slot"})}},
+	"jobs_again_check":    {"jobs", []record{with(claimed, record{"again": "{}"})}, []record{{"again": "{}"}, with(done, record{"again": "{}"})}},
+	"jobs_actor_check":    {"jobs", []record{{"actor": "ada", "acted_at": at}}, []record{{"actor": "ada"}, {"acted_at": at}}},
+	"jobs_finished_check": {"jobs", []record{done}, []record{{"state": "failed"}, {"finished_at": at}, with(claimed, record{"finished_at": at})}},
+	"runs_kind_check": {"runs",
+		[]record{{"kind": "job"}, {"kind": "scheduled"}, {"kind": "manual"}, {"kind": "browser"}, {"kind": "webhook"}},
+		[]record{{"kind": "cron"}, {"kind": ""}}},
+	"runs_status_check": {"runs",
+		[]record{{"status": "running"}, ended("succeeded"), ended("succeeded_with_gaps"), ended("failed"), ended("cancelled"), ended("abandoned"), ended("skipped")},
+		[]record{ended("in_progress"), ended("done"), ended("")}},
+	"runs_origin_check":            {"runs", []record{{"origin": "live"}, {"origin": "backfill"}, {"origin": "import"}}, []record{{"origin": "dead"}}},
+	"runs_completed_check":         {"runs", []record{ended("failed")}, []record{{"completed_at": at}, {"status": "failed"}}},
+	"runs_scheduler_managed_check": {"runs", []record{{"scheduler_managed": true}}, []record{{"scheduler_managed": 2}}},
+}
+
+func ended(status string) record { return record{"status": status, "completed_at": at} }
+
+// migrations is the text of an engine's migrations.
+func migrations(t *testing.T, engine string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "..", "schema", engine, "*.sql"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no migrations: %v", err)
+	}
+	var all strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
+}
+
+var named = regexp.MustCompile(`constraint (\w+) check`)
+
+func TestEachCheckPassesAndRefusesTheRowsItShould(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		owner := dbtest.Owner(t, s, "ada").ID
+		for _, m := range named.FindAllStringSubmatch(migrations(t, s.Engine()), -1) {
+			c, ok := checks[m[1]]
+			if !ok || len(c.pass) == 0 || len(c.fail) == 0 {
+				t.Errorf("no rows for the constraint %s", m[1])
+				continue
+			}
+			for i, change := range slices.Concat(c.pass, c.fail) {
+				name := m[1] + string(rune('a'+i))
+				err := tryInsert(t, s, c.table, with(valid(c.table, owner, name), change))
+				switch bad := i >= len(c.pass); {
+				case !bad && err != nil:
+					t.Errorf("%s refused %v: %v", m[1], change, err)
+				case bad && err == nil:
+					t.Errorf("%s took %v", m[1], change)
+				case bad && !constraint(err):
+					t.Errorf("%s: %v was refused by %v", m[1], change, err)
+				}
+			}
+		}
+	})
+}
+
+// ENQ-08: a value that Go knows and a CHECK does not fails on its first row.
+func TestEnumsAreTheSameInGoAndInBothSchemas(t *testing.T) {
+	t.Parallel()
+	quoted := regexp.MustCompile(`'([^']*)'`)
+	for name, want := range map[string][]string{
+		"jobs_state_check": jobs.States, "jobs_waiting_for_check": jobs.WaitingFor, "runs_status_check": runs.Statuses,
+		"runs_kind_check": runs.Kinds, "runs_origin_check": runs.Origins, "repos_forge_check": repos.Forges,
+	} {
+		for _, engine := range engines {
+			list := regexp.MustCompile(`constraint ` + name + ` check \(.*in \(([^)]*)\)`).FindStringSubmatch(migrations(t, engine))
+			if list == nil {
+				t.Errorf("%s: no list in %s", engine, name)
+				continue
+			}
+			var got []string
+			for _, m := range quoted.FindAllStringSubmatch(list[1], -1) {
+				got = append(got, m[1])
+			}
+			if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
+				t.Errorf("%s: %s has %q, Go has %q", engine, name, got, want)
+			}
+		}
+	}
+}
+
+// SQ-09, TIM-01, TIM-04: what a column is not made for is refused on both
+// engines, and NULL does not pass a CHECK list.
+func TestColumnsRefuseWhatTheyAreNotMadeFor(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		owner := dbtest.Owner(t, s, "ada").ID
+		bad := map[string][]record{
+			"owners":           {{"created_at": sqlText("'abc'")}, {"created_at": nil}, {"name": nil}},
+			"tokens":           {{"created_at": nil}, {"expires_at": sqlText("'tomorrow, maybe'")}, {"scopes": nil}, {"owner_id": "own_unknown"}},
+			"meta":             {{"value": nil}, {"key": nil}},
+			"idempotency_keys": {{"status": sqlText("'abc'")}, {"status": nil}, {"key": nil}},
+			"repos":            {{"forge": nil}, {"host": nil}, {"created_at": sqlText("'abc'")}},
+			"job_kinds":        {{"lease_seconds": sqlText("'abc'")}, {"lease_seconds": nil}, {"version": sqlText("9223372036854775808")}},
+			"jobs": {
+				{"state": nil}, {"priority": nil}, {"priority": sqlText("'abc'")}, {"issue_number": sqlText("9223372036854775808")},
+				{"attempt": sqlText("'1x'")}, {"run_at": nil}, {"run_at": sqlText("'infinity'")}, {"run_at": sqlText("'-infinity'")},
+				{"run_at": sqlText("'soon'")}, {"payload": nil}, {"repo_id": "repo_unknown"}, {"owner_id": "own_unknown"}, {"kind": nil},
+			},
+			"runs": {{"kind": nil}, {"status": nil}, {"origin": nil}, {"scheduler_managed": nil}, {"attempt": sqlText("'abc'")}, {"event_seq": sqlText("9223372036854775808")}},
+		}
+		for table, changes := range bad {
+			insert(t, s, table, valid(table, owner, table+"-good"))
+			for _, change := range changes {
+				if err := tryInsert(t, s, table, with(valid(table, owner, table+"-bad"), change)); err == nil {
+					t.Errorf("%s took %v", table, change)
+				}
+			}
+		}
+		if s.Engine() == store.SQLite {
+			lax := dbtest.Get[int](t, s, "select count(*) from pragma_table_list where type = 'table' and strict = 0 and name not like 'sqlite_%' and name <> 'schema_migrations'")
+			if lax != 0 {
+				t.Errorf("%d tables are not STRICT", lax)
+			}
+		}
+	})
+}
