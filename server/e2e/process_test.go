@@ -54,7 +54,7 @@ var binary = sync.OnceValues(func() (string, error) {
 type process struct {
 	*client
 	t     *testing.T
-	url   string // of the database
+	url   string // of the database; "" leaves it to env
 	store *store.Store
 	db    *door
 	env   []string
@@ -81,7 +81,7 @@ func startOn(t *testing.T, s *store.Store, flags ...string) *process {
 	p.store, p.db = s, openDoor(t, s)
 	p.token = issue(t, s, "ada", web.ScopeAdmin)
 	p.launch()
-	awaitReady(t, p.client)
+	p.awaitReady()
 	return p
 }
 
@@ -103,7 +103,10 @@ func (p *process) launch() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	args := append([]string{"serve", "--db", p.url, "--addr", "127.0.0.1:0", "--admin-addr", ""}, p.flags...)
+	args := append([]string{"serve", "--addr", "127.0.0.1:0", "--admin-addr", ""}, p.flags...)
+	if p.url != "" {
+		args = append(args, "--db", p.url)
+	}
 	cmd := exec.Command(path, args...)
 	cmd.Dir = p.t.TempDir()
 	cmd.Env = append([]string{"HOME=" + cmd.Dir, "PATH=" + os.Getenv("PATH")}, p.env...)
@@ -147,7 +150,20 @@ func (p *process) restart() {
 	p.t.Helper()
 	p.http.CloseIdleConnections()
 	p.launch()
-	awaitReady(p.t, p.client)
+	p.awaitReady()
+}
+
+// awaitReady waits until the process serves; one that ended never will.
+func (p *process) awaitReady() {
+	p.t.Helper()
+	await(p.t, "ready", 30*time.Second, func() bool {
+		select {
+		case <-p.ended:
+			p.t.Fatalf("the server ended:\n%s", p.log)
+		default:
+		}
+		return p.ready()
+	})
 }
 
 func (p *process) signal(sig os.Signal) {

@@ -100,10 +100,12 @@ func issue(t testing.TB, s *store.Store, owner string, scopes ...string) (token 
 
 func awaitReady(t testing.TB, c *client) {
 	t.Helper()
-	await(t, "ready", 30*time.Second, func() bool {
-		a, err := c.try(context.Background(), http.MethodGet, "/readyz", "")
-		return err == nil && a.Status == http.StatusOK
-	})
+	await(t, "ready", 30*time.Second, c.ready)
+}
+
+func (c *client) ready() bool {
+	a, err := c.try(context.Background(), http.MethodGet, "/readyz", "")
+	return err == nil && a.Status == http.StatusOK
 }
 
 // await looks every few milliseconds until what is true, at most for d.

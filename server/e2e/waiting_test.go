@@ -120,13 +120,9 @@ func TestClientsThatGoAwayLeaveNothingBehind(t *testing.T) {
 
 // abort sends a waiting claim, and goes.
 func abort(t *testing.T, c *client) {
-	conn, err := net.Dial("tcp", strings.TrimPrefix(c.base(), "http://"))
-	if err != nil {
-		t.Error(err)
-		return
-	}
+	conn := dial(t, c)
 	defer conn.Close()
-	_, err = fmt.Fprintf(conn, "POST /v1/jobs/claim HTTP/1.1\r\nHost: stint\r\nAuthorization: Bearer %s\r\n"+
+	_, err := fmt.Fprintf(conn, "POST /v1/jobs/claim HTTP/1.1\r\nHost: stint\r\nAuthorization: Bearer %s\r\n"+
 		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", c.token, len(waitingClaim), waitingClaim)
 	if err != nil {
 		t.Error(err)
@@ -139,14 +135,22 @@ func (c *client) answers() bool {
 	return err == nil && a.Status == http.StatusOK
 }
 
+// dial is a bare connection to the server; one that cannot be had is closed.
+func dial(t *testing.T, c *client) net.Conn {
+	conn, err := net.Dial("tcp", strings.TrimPrefix(c.base(), "http://"))
+	if err != nil {
+		t.Error(err)
+		conn, _ = net.Pipe()
+		conn.Close()
+	}
+	return conn
+}
+
 // raw sends bytes as they are and returns the answer's; the connection's end
 // is the answer's.
 func raw(t *testing.T, c *client, request string) string {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(c.base(), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := dial(t, c)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	if _, err := io.WriteString(conn, request); err != nil {

@@ -1,0 +1,181 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/store"
+)
+
+// TestReadOnlyDatabaseIsReportedAndLeftByItself: after a failover the server
+// that was the primary takes no writes. Nobody restarts anything.
+func TestReadOnlyDatabaseIsReportedAndLeftByItself(t *testing.T) {
+	t.Parallel()
+	p := start(t, store.Postgres)
+	readOnly(p.db, "on")
+	await(t, "writes are refused", 10*time.Second, func() bool {
+		return p.post("/v1/jobs", keyed).Status == http.StatusServiceUnavailable
+	})
+	if a := p.get("/readyz"); a.Status != http.StatusServiceUnavailable {
+		t.Errorf("/readyz: %s", a)
+	}
+	if a := p.get("/livez"); a.Status != http.StatusOK {
+		t.Errorf("/livez: %s", a)
+	}
+	before := p.db.number("select count(*) from jobs")
+	readOnly(p.db, "off")
+	awaitReady(t, p.client)
+	p.must(201, "/v1/jobs", keyed)
+	if n := p.db.number("select count(*) from jobs"); n != before+1 {
+		t.Errorf("%d jobs, before %d", n, before)
+	}
+}
+
+// readOnly makes the database refuse writes, or take them again, and cuts the
+// connections of everybody else.
+func readOnly(d *door, setting string) {
+	database := d.query("select current_database()")[0][0]
+	for _, statement := range []string{
+		"set default_transaction_read_only = off",
+		fmt.Sprintf("alter database %s set default_transaction_read_only = %s", database, setting),
+		"select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+	} {
+		d.exec(statement)
+	}
+}
+
+// TestSmallPoolHangsNowhere: nobody who holds a connection waits for a second
+// one, so that one is enough for every route.
+func TestSmallPoolHangsNowhere(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1, 2} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			t.Parallel()
+			s := serveOn(t, store.Postgres, store.Config{MaxConns: size})
+			targets := map[string]target{}
+			ops := operations(t, s.client)
+			for _, o := range ops {
+				targets[o.id] = rows[o.id](s.client)
+			}
+			began := time.Now()
+			var served tally
+			together(20, func(i int) {
+				for n := range ops {
+					o := ops[(n+i)%len(ops)]
+					a := o.send(s.client, targets[o.id])
+					served.add(fmt.Sprint(a.Status))
+				}
+				if a := s.get("/readyz"); a.Status != http.StatusOK && a.Status != http.StatusServiceUnavailable {
+					t.Errorf("/readyz: %s", a)
+				}
+			})
+			if took := time.Since(began); took > 45*time.Second || served.n["200"] == 0 {
+				t.Errorf("%v, took %v", served.n, took)
+			}
+			awaitReady(t, s.client)
+		})
+	}
+}
+
+// behind starts a server whose way to PostgreSQL a test can cut.
+func behind(t *testing.T, mode string) (*process, *proxy) {
+	t.Helper()
+	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres)})
+	at, err := url.Parse(dbtest.URLOf(t, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := at.Host
+	way := newProxy(t, func() string { return host })
+	way.set(mode)
+	at.Host = way.addr()
+	p := newProcess(t, at.String())
+	p.store, p.db, p.token = s, openDoor(t, s), issue(t, s, "ada", "admin")
+	p.launch()
+	return p, way
+}
+
+// slowest is the longest that a call was allowed to take while the database is
+// away: 2 s, and what a busy machine adds.
+const slowest = 3500 * time.Millisecond
+
+// TestDatabaseThatIsAwayIsWaitedFor: at the start, under load, by a cut and by
+// silence. Live stays green, ready red, calls are refused soon, what was
+// acknowledged is kept, and the server comes back by itself.
+func TestDatabaseThatIsAwayIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	p, way := behind(t, closed)
+	await(t, "listening", 20*time.Second, func() bool {
+		a, err := p.try(context.Background(), http.MethodGet, "/livez", "")
+		return err == nil && a.Status == http.StatusOK
+	})
+	if a := p.get("/readyz"); a.Status != http.StatusServiceUnavailable {
+		t.Errorf("/readyz without a database: %s", a)
+	}
+	refusedSoon(t, p)
+	way.set(open)
+	awaitReady(t, p.client)
+
+	var mu sync.Mutex
+	acked := map[string]bool{}
+	var ended atomic.Bool
+	var load sync.WaitGroup
+	for range 4 {
+		load.Go(func() {
+			for !ended.Load() {
+				if a := p.post("/v1/jobs", keyed); a.Status == http.StatusCreated {
+					mu.Lock()
+					acked[a.str("job.id")] = true
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for _, mode := range []string{closed, silent} {
+		way.set(mode)
+		await(t, "ready is red", 15*time.Second, func() bool { return p.get("/readyz").Status == http.StatusServiceUnavailable })
+		for range 3 {
+			refusedSoon(t, p)
+		}
+		way.set(closed) // what went silent ends
+		way.set(open)
+		awaitReady(t, p.client)
+		p.patient("/v1/jobs", keyed)
+	}
+	ended.Store(true)
+	load.Wait()
+	for id := range acked {
+		if n := p.db.number("select count(*) from jobs where id = '" + id + "'"); n != 1 {
+			t.Errorf("%s was acknowledged and is gone", id)
+		}
+	}
+	t.Logf("%d acknowledged", len(acked))
+}
+
+// refusedSoon wants 503 within the time that callers are promised.
+func refusedSoon(t *testing.T, p *process) {
+	t.Helper()
+	for _, call := range []func() answer{
+		func() answer { return p.get("/v1/runs") },
+		func() answer { return p.post("/v1/jobs", keyed) },
+	} {
+		began := time.Now()
+		a := call()
+		took := time.Since(began)
+		t.Logf("refused after %v", took)
+		if took > slowest || a.Status != http.StatusServiceUnavailable {
+			t.Errorf("after %v: %s", took, a)
+		}
+	}
+	began := time.Now()
+	if a := p.get("/livez"); a.Status != http.StatusOK || time.Since(began) > time.Second {
+		t.Errorf("/livez after %v: %s", time.Since(began), a)
+	}
+}

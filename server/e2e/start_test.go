@@ -1,0 +1,153 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stint-run/stint/schema"
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/store"
+)
+
+// TestServersThatStartAtOnceOnAnEmptyDatabaseAllComeUp: one of them migrates.
+func TestServersThatStartAtOnceOnAnEmptyDatabaseAllComeUp(t *testing.T) {
+	t.Parallel()
+	for engine, n := range map[string]int{store.Postgres: 5, store.SQLite: 2} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			url := dbtest.Empty(t, engine)
+			var started []*process
+			for range n {
+				p := newProcess(t, url)
+				p.launch()
+				started = append(started, p)
+			}
+			applied := 0
+			for _, p := range started {
+				p.awaitReady()
+				applied += strings.Count(p.log.String(), `msg="applied migration"`)
+			}
+			s := dbtest.Open(t, store.Config{URL: url})
+			if known := openDoor(t, s).number("select count(*) from schema_migrations"); applied != int(known) || applied == 0 {
+				t.Errorf("%d migrations were applied, %d are recorded", applied, known)
+			}
+			token := issue(t, s, "ada", "admin")
+			var ids tally
+			together(n, func(i int) {
+				ids.add(started[i].as(token).patient("/v1/jobs", `{"kind":"review","key":"k"}`).str("job.id"))
+			})
+			if len(ids.n) != 1 {
+				t.Errorf("the servers made %v", ids.n)
+			}
+		})
+	}
+}
+
+// TestOldBuildLeavesANewerSchemaAlone: a start refuses, and names what it does
+// not know; a server that runs already goes on.
+func TestOldBuildLeavesANewerSchemaAlone(t *testing.T) {
+	t.Parallel()
+	eachProcess(t, func(t *testing.T, p *process) {
+		p.db.exec("insert into schema_migrations (version) values ('9999')")
+		a := p.get("/readyz?verbose")
+		if a.Status != 200 || a.str("replica.schema") != "ahead" || a.str("replica.ahead.0") != "9999" {
+			t.Errorf("the running one: %s", a)
+		}
+		p.must(201, "/v1/jobs", keyed)
+		before := p.db.dump("schema_migrations", "true")
+		for _, mode := range []schema.Mode{schema.Auto, schema.VerifyOnly, schema.Off} {
+			late := newProcess(t, p.url, "--migrate", string(mode))
+			late.launch()
+			if code := late.exit(20 * time.Second); code == 0 {
+				t.Errorf("--migrate %s: exit code 0", mode)
+			}
+			if log := late.log.String(); !strings.Contains(log, "unsupported_schema") || !strings.Contains(log, "9999") {
+				t.Errorf("--migrate %s:\n%s", mode, log)
+			}
+		}
+		if after := p.db.dump("schema_migrations", "true"); after != before {
+			t.Errorf("the refused starts wrote\n%s", after)
+		}
+		p.must(201, "/v1/jobs", keyed)
+		p.kill9()
+		p.launch()
+		if code := p.exit(20 * time.Second); code == 0 {
+			t.Error("the restarted one: exit code 0")
+		}
+	})
+}
+
+// TestReplicasWithWrongClocksLeaveLeasesAlone: the database's clock writes and
+// judges every lease, so neither a fast nor a slow replica takes one early, or
+// makes one longer.
+func TestReplicasWithWrongClocksLeaveLeasesAlone(t *testing.T) {
+	t.Parallel()
+	right := start(t, store.Postgres)
+	skewed := map[string]*process{}
+	for _, skew := range []string{"+90s", "-90s"} {
+		p := newProcess(t, right.url)
+		p.store, p.db, p.token = right.store, right.db, right.token
+		p.env = []string{"STINT_TEST_CLOCK_SKEW=" + strings.TrimPrefix(skew, "+")}
+		p.launch()
+		skewed[skew] = p
+	}
+	for _, p := range skewed {
+		p.awaitReady()
+	}
+	held := claimed(right.client)
+	before := right.db.story(held.id)
+	await(t, "every reaper has passed", 30*time.Second, func() bool {
+		return passes(right) > 0 && passes(skewed["+90s"]) > 1 && passes(skewed["-90s"]) > 1
+	})
+	if after := right.db.story(held.id); after != before {
+		t.Errorf("a reaper changed\n%s to\n%s", before, after)
+	}
+	for skew, p := range skewed {
+		name := p.get("/v1/jobs/" + held.id).str("kind")
+		if a := p.must(200, "/v1/jobs/claim", `{"worker":"w2","kinds":["`+name+`"]}`); a.len("jobs") != 0 {
+			t.Errorf("%s claims %s", skew, a)
+		}
+		if a := p.get("/v1/runs/" + held.run); a.str("status") != "in_progress" {
+			t.Errorf("%s shows the run as %s", skew, a)
+		}
+		a := p.must(200, held.path("heartbeat"), held.with(`"lease_seconds":60`))
+		ends, err := time.Parse(time.RFC3339Nano, a.str("lease_expires_at"))
+		if left := ends.Sub(right.store.Now().Time); err != nil || left > 62*time.Second || left < 40*time.Second {
+			t.Errorf("%s: a lease of a minute has %v left, %v", skew, left, err)
+		}
+		// A lease that has ended by the database's clock is taken back whoever's
+		// reaper comes first; the slow replica's agrees.
+		b := claimed(p.client)
+		if lease := p.get("/v1/jobs/" + b.id); !near(t, lease.str("updated_at"), right.store.Now().Time) {
+			t.Errorf("%s wrote %s", skew, lease)
+		}
+	}
+	right.db.lease(held.id, right.store.Now().Add(-time.Minute))
+	awaitState(t, skewed["-90s"].client, held.id, "pending")
+}
+
+// near reports whether two times are the same but for the course of a test.
+func near(t *testing.T, text string, now time.Time) bool {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		t.Error(err)
+	}
+	return now.Sub(at).Abs() < 30*time.Second
+}
+
+// passes is how often the reaper of a replica has passed.
+func passes(p *process) int64 {
+	a := p.get("/readyz?verbose")
+	loops, _ := a.at("replica.loops").([]any)
+	i := slices.IndexFunc(loops, func(l any) bool { return l.(map[string]any)["name"] == "run-reaper" })
+	if i < 0 {
+		p.t.Fatalf("no reaper in %s", a)
+	}
+	var n int64
+	_, _ = fmt.Sscan(fmt.Sprint(loops[i].(map[string]any)["passes"]), &n)
+	return n
+}
