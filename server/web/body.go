@@ -81,6 +81,7 @@ func receive(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error
 		return nil, bodyFault(err, limit)
 	}
 	// The body is whole: its deadline would only cut off a handler that waits.
+	// net/http lifts it too once a body is read, but does not promise to.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	return body, nil
 }
