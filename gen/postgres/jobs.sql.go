@@ -87,7 +87,7 @@ set state = 'claimed',
         where l.x ->> 'kind' = jobs.kind
     ) * interval '1 second',
     updated_at = $3
-where jobs.state || '' = 'pending' -- no index serves this; see JobClaim's index
+where jobs.state = 'pending'
     and jobs.id = any(array(
         select c.id
         from json_array_elements(cast(cast($4 as text) as json)) t(x)
@@ -240,7 +240,7 @@ select
     from_us(cast(x ->> 'run_at' as bigint)), 0, cast(x ->> 'max_attempts' as bigint),
     x ->> 'follows', x ->> 'traceparent', cast($2 as timestamptz), cast($2 as timestamptz)
 from json_array_elements(cast(cast($3 as text) as json)) t(x)
-on conflict (owner_id, key) where state in ('pending', 'claimed') do nothing
+on conflict (owner_id, key) where finished_at is null do nothing
 returning
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
     attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
@@ -431,7 +431,7 @@ select
 from jobs
 where owner_id = $1
     and key = $2
-    and state in ('pending', 'claimed')
+    and finished_at is null
 for update
 `
 

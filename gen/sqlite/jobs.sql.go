@@ -237,7 +237,7 @@ select
     t.value ->> '$.follows', t.value ->> '$.traceparent', ?2, ?2
 from json_each(cast(?3 as text)) t
 where true
-on conflict (owner_id, key) where state in ('pending', 'claimed') do nothing
+on conflict (owner_id, key) where finished_at is null do nothing
 returning
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
     attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
@@ -433,7 +433,7 @@ select
 from jobs
 where owner_id = ?1
     and key = ?2
-    and state in ('pending', 'claimed')
+    and finished_at is null
 `
 
 type JobLockByKeyParams = model.JobLockByKeyParams

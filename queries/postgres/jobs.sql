@@ -13,7 +13,7 @@ set state = 'claimed',
         where l.x ->> 'kind' = jobs.kind
     ) * interval '1 second',
     updated_at = @now
-where jobs.state || '' = 'pending' -- no index serves this; see JobClaim's index
+where jobs.state = 'pending'
     and jobs.id = any(array(
         select c.id
         from json_array_elements(cast(cast(@probes as text) as json)) t(x)
@@ -52,7 +52,7 @@ select
     from_us(cast(x ->> 'run_at' as bigint)), 0, cast(x ->> 'max_attempts' as bigint),
     x ->> 'follows', x ->> 'traceparent', cast(@now as timestamptz), cast(@now as timestamptz)
 from json_array_elements(cast(cast(@rows as text) as json)) t(x)
-on conflict (owner_id, key) where state in ('pending', 'claimed') do nothing
+on conflict (owner_id, key) where finished_at is null do nothing
 returning
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
     attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
@@ -94,7 +94,7 @@ select
 from jobs
 where owner_id = @owner_id
     and key = @key
-    and state in ('pending', 'claimed')
+    and finished_at is null
 for update;
 
 -- name: JobLockOverdue :many

@@ -46,7 +46,7 @@ select
     t.value ->> '$.follows', t.value ->> '$.traceparent', @now, @now
 from json_each(cast(@rows as text)) t
 where true
-on conflict (owner_id, key) where state in ('pending', 'claimed') do nothing
+on conflict (owner_id, key) where finished_at is null do nothing
 returning
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
     attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
@@ -87,7 +87,7 @@ select
 from jobs
 where owner_id = @owner_id
     and key = @key
-    and state in ('pending', 'claimed');
+    and finished_at is null;
 
 -- name: JobLockOverdue :many
 -- Claimed jobs of all owners whose lease ran out before cutoff, held for this
