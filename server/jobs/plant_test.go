@@ -40,7 +40,12 @@ from n`,
 
 func plantRows(d *desk, n int, r row) {
 	d.Helper()
-	name := fmt.Sprintf("%s_%s_%d_%d", r.kind, r.state, r.priority, n)
+	plantFor(d, n, fmt.Sprintf("%s_%s_%d_%d", r.kind, r.state, r.priority, n), r)
+}
+
+// plantFor is plantRows with a name of its own in the jobs' ids.
+func plantFor(d *desk, n int, name string, r row) {
+	d.Helper()
 	dbtest.SQL(d.T, d.s, planted[d.s.Engine()], n, name, d.owner, r.kind, r.state, r.priority, arg(d.s, r.runAt))
 	if _, err := jobs.GetKind(d.Context(), d.s, d.owner, r.kind); err != nil {
 		d.putKind(jobs.KindIn{Name: r.kind, LeaseSeconds: 60, MaxAttempts: 5, BackoffBaseSeconds: 5, BackoffCapSeconds: 3600})
