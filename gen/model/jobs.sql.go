@@ -38,6 +38,16 @@ type JobListByIDsParams struct {
 	Ids     string
 }
 
+type JobListOverdueParams struct {
+	Cutoff coltype.Time
+	Max    int64
+}
+
+type JobListOverdueRow struct {
+	ID             string
+	LeaseExpiresAt coltype.Time
+}
+
 type JobLockByKeyParams struct {
 	OwnerID string
 	Key     *string

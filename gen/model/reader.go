@@ -16,6 +16,9 @@ type Reader interface {
 	JobGet(ctx context.Context, arg JobGetParams) (Job, error)
 	// The jobs of a JSON list of ids, unordered. Primary key.
 	JobListByIDs(ctx context.Context, arg JobListByIDsParams) ([]Job, error)
+	// Leases of all owners that ran out before cutoff: what the reaper has yet to
+	// take back. Index jobs_claimed.
+	JobListOverdue(ctx context.Context, arg JobListOverdueParams) ([]JobListOverdueRow, error)
 	// The jobs, newest first. Index jobs_by_created.
 	JobPage(ctx context.Context, arg JobPageParams) ([]Job, error)
 	// Those of one key, ended ones too. Index jobs_by_key.

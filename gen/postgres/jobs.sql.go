@@ -369,6 +369,41 @@ func (q *Queries) JobListByIDs(ctx context.Context, arg JobListByIDsParams) ([]J
 	return items, nil
 }
 
+const JobListOverdue = `-- name: JobListOverdue :many
+select id, lease_expires_at
+from jobs
+where state = 'claimed'
+    and lease_expires_at < $1
+order by id
+limit cast($2 as bigint)
+`
+
+type JobListOverdueParams = model.JobListOverdueParams
+
+type JobListOverdueRow = model.JobListOverdueRow
+
+// Leases of all owners that ran out before cutoff: what the reaper has yet to
+// take back. Index jobs_claimed.
+func (q *Queries) JobListOverdue(ctx context.Context, arg JobListOverdueParams) ([]JobListOverdueRow, error) {
+	rows, err := q.db.Query(ctx, JobListOverdue, arg.Cutoff, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []JobListOverdueRow{}
+	for rows.Next() {
+		var i JobListOverdueRow
+		if err := rows.Scan(&i.ID, &i.LeaseExpiresAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const JobLock = `-- name: JobLock :one
 select
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,

@@ -27,6 +27,16 @@ from jobs
 where id = @id
     and owner_id = @owner_id;
 
+-- name: JobListOverdue :many
+-- Leases of all owners that ran out before cutoff: what the reaper has yet to
+-- take back. Index jobs_claimed.
+select id, lease_expires_at
+from jobs
+where state = 'claimed'
+    and lease_expires_at < @cutoff
+order by id
+limit cast(@max as bigint);
+
 -- name: JobPage :many
 -- The jobs, newest first. Index jobs_by_created.
 select

@@ -76,6 +76,16 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// UnmarshalText reads RFC 3339 with any offset, as a parameter of a query.
+func (t *Time) UnmarshalText(b []byte) error {
+	var v time.Time
+	if err := v.UnmarshalText(b); err != nil {
+		return err
+	}
+	*t = At(v)
+	return nil
+}
+
 // Scan reads the INTEGER microseconds that SQLite stores.
 func (t *Time) Scan(src any) error {
 	switch v := src.(type) {

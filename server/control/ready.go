@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/store"
 )
@@ -41,6 +42,10 @@ type Health struct {
 	Ahead    []string     `json:"ahead"`   // versions this build does not know
 	Pool     PoolHealth   `json:"pool"`
 	Loops    []LoopHealth `json:"loops"`
+
+	// OldestOverdueSeconds is how long ago the oldest lease ran out that the
+	// reaper has not taken back, among the first maxOverdue; null if none has.
+	OldestOverdueSeconds *float64 `json:"oldest_overdue_lease_seconds"`
 
 	err error
 }
@@ -81,6 +86,7 @@ func (r *Readiness) Detail(ctx context.Context) any { return r.Health(ctx) }
 func (r *Readiness) Health(ctx context.Context) Health {
 	h := r.judge(ctx)
 	h.Pool = PoolHealth(r.store.Pool())
+	h.OldestOverdueSeconds = r.oldestOverdue(ctx)
 	h.Loops = []LoopHealth{}
 	if r.runner != nil {
 		for _, s := range r.runner.Status() {
@@ -88,6 +94,29 @@ func (r *Readiness) Health(ctx context.Context) Health {
 		}
 	}
 	return h
+}
+
+// maxOverdue bounds how many overdue leases are looked at.
+const maxOverdue = 1000
+
+// oldestOverdue is null too while the database cannot say.
+func (r *Readiness) oldestOverdue(ctx context.Context) *float64 {
+	now, err := r.store.Time(ctx)
+	if err != nil {
+		return nil
+	}
+	overdue, err := r.store.JobListOverdue(ctx, model.JobListOverdueParams{Cutoff: now, Max: maxOverdue})
+	if err != nil || len(overdue) == 0 {
+		return nil
+	}
+	oldest := overdue[0].LeaseExpiresAt
+	for _, lease := range overdue {
+		if lease.LeaseExpiresAt.Before(oldest) {
+			oldest = lease.LeaseExpiresAt
+		}
+	}
+	age := now.Sub(oldest).Seconds()
+	return &age
 }
 
 func loopHealth(s LoopStatus) LoopHealth {

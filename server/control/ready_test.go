@@ -2,11 +2,13 @@ package control_test
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/fault"
@@ -67,4 +69,36 @@ func TestNotReadyWhileTheDatabaseIsAway(t *testing.T) {
 	if h := r.Health(t.Context()); h.Database != control.Unreachable || h.Schema != control.Unknown {
 		t.Errorf("the detail is %+v", h)
 	}
+}
+
+func TestVerboseShowsTheOldestOverdueLease(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		now := dbtest.T0
+		s.SetClock(func() coltype.Time { return now })
+		owner := dbtest.Owner(t, s, "ada")
+		r := control.NewReadiness(s, nil)
+		if got := r.Health(t.Context()).OldestOverdueSeconds; got != nil {
+			t.Errorf("without a claim: %v", *got)
+		}
+		for i, age := range []int64{30, 90, -60} {
+			dbtest.SQL(t, s, `insert into jobs (id, owner_id, kind, state, payload, priority, run_at, attempt, max_attempts,
+				lease_token, claimed_by, lease_expires_at, created_at, updated_at)
+				select $1, $2, 'review', 'claimed', '{}', 3, created_at, 1, 5, 'l', 'w', `+at(s, now, -age)+`, created_at, created_at
+				from owners where id = $2`, fmt.Sprint("job_", i), owner.ID)
+		}
+		got := r.Health(t.Context()).OldestOverdueSeconds
+		if got == nil || *got != 90 {
+			t.Errorf("oldest overdue lease: %v, want 90", got)
+		}
+	})
+}
+
+// at is the instant seconds after t, as a literal of the engine.
+func at(s *store.Store, t coltype.Time, seconds int64) string {
+	t = t.Add(time.Duration(seconds) * time.Second)
+	if s.Engine() == store.Postgres {
+		return "timestamptz '" + t.String() + "'"
+	}
+	return fmt.Sprint(t.UnixMicro())
 }

@@ -58,15 +58,20 @@ func openSQLite(ctx context.Context, c Config) (*lite, error) {
 	return l, nil
 }
 
-// createFile makes the database file, for its owner's eyes only (SQLite gives
-// the log the same mode), and explains the mistakes that a path can hold.
+// createFile makes the database file if there is none, for its owner's eyes only
+// (SQLite gives the log the same mode), and explains the mistakes that a path
+// can hold. A file that is there is not opened: closing it would drop the locks
+// that other connections of this process have on it.
 func createFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		return f.Close()
 	}
-	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
-		return fmt.Errorf("open the database %s: it is a directory", path)
+	if info, statErr := os.Stat(path); statErr == nil {
+		if info.IsDir() {
+			return fmt.Errorf("open the database %s: it is a directory", path)
+		}
+		return nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("open the database %s: the directory %s does not exist", path, filepath.Dir(path))
