@@ -99,13 +99,13 @@ func (f *front) prepared(ctx context.Context, c Config, s *store.Store) ([]byte,
 
 // serve serves until ctx ends or a listener fails, and drains.
 func (f *front) serve(ctx context.Context, c Config, l Listeners) error {
-	servers := map[*http.Server]net.Listener{web.Server("", through(&f.main)): l.Main}
+	servers := []*http.Server{web.Server("", through(&f.main))}
+	failed := make(chan error, 2)
+	go func() { failed <- servers[0].Serve(l.Main) }()
 	if l.Admin != nil {
-		servers[web.Server("", through(&f.admin))] = l.Admin
-	}
-	failed := make(chan error, len(servers))
-	for srv, listener := range servers {
-		go func() { failed <- srv.Serve(listener) }()
+		admin := web.Server("", through(&f.admin))
+		servers = append(servers, admin)
+		go func() { failed <- admin.Serve(l.Admin) }()
 	}
 	var err error
 	select {
@@ -121,15 +121,17 @@ func through(h *atomic.Pointer[http.Handler]) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*h.Load()).ServeHTTP(w, r) })
 }
 
-// drain stops the servers: new work is refused, requests in flight finish.
-func (f *front) drain(servers map[*http.Server]net.Listener) error {
+// drain stops the servers in their order: new work is refused, requests in
+// flight finish. The admin listener goes last, so that its /readyz says
+// draining meanwhile.
+func (f *front) drain(servers []*http.Server) error {
 	if server := f.server.Load(); server != nil {
 		server.api.Drain()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), DrainTime)
 	defer cancel()
 	var errs []error
-	for srv := range servers {
+	for _, srv := range servers {
 		if err := srv.Shutdown(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("drain: %w", errors.Join(err, srv.Close())))
 		}
