@@ -40,7 +40,7 @@ func serveCmd(g *globals) *cobra.Command {
 	flags.StringVar(&f.adminAddr, "admin-addr", "127.0.0.1:8481", "address of the health routes alone; empty: none")
 	flags.StringVar(&f.migrate, "migrate", "auto", "pending migrations: auto applies them, verify refuses to start, off waits until they are applied")
 	flags.StringVar(&f.durability, "sqlite-durability", "full", "full survives a power failure; normal may lose the last transactions in one")
-	flags.StringVar(&f.execMode, "pg-exec-mode", "cache_statement", "how statements travel to PostgreSQL: cache_statement; cache_describe, exec or simple behind a transaction pooler")
+	flags.StringVar(&f.execMode, "pg-exec-mode", "", "how statements travel to PostgreSQL: cache_statement; cache_describe, exec or simple behind a transaction pooler (default the URL's default_query_exec_mode, else cache_statement)")
 	flags.IntVar(&f.maxConns, "pg-max-conns", 0, "size of the PostgreSQL pool (default the URL's pool_max_conns, else 16)")
 	for _, name := range []string{"addr", "admin-addr", "migrate", "sqlite-durability", "pg-exec-mode", "pg-max-conns"} {
 		configurable(flags, name)
