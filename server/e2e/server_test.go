@@ -25,6 +25,7 @@ var engines = []string{store.SQLite, store.Postgres}
 // test ends. The client holds an admin token of the owner "ada".
 type inProcess struct {
 	*client
+	admin *client // of the health routes' own listener
 	store *store.Store
 	db    *door
 	log   *logBuffer
@@ -33,15 +34,12 @@ type inProcess struct {
 
 func serveHere(t *testing.T, s *store.Store) *inProcess {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := server.Listeners{Main: listen(t), Admin: listen(t)}
 	ctx, cancel := context.WithCancel(context.Background())
 	in := &inProcess{store: s, db: openDoor(t, s), log: &logBuffer{}}
 	ended := make(chan error, 1)
 	config := server.Config{Version: "test", URL: dbtest.URLOf(t, s), Log: slog.New(slog.NewTextHandler(in.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
-	go func() { ended <- server.Run(ctx, config, s, server.Listeners{Main: listener}) }()
+	go func() { ended <- server.Run(ctx, config, s, l) }()
 	in.stop = sync.OnceValue(func() error {
 		cancel()
 		return <-ended
@@ -52,10 +50,24 @@ func serveHere(t *testing.T, s *store.Store) *inProcess {
 		}
 		judgeLog(t, in.log.String())
 	})
-	base := "http://" + listener.Addr().String()
-	in.client = newClient(t, func() string { return base }, issue(t, s, "ada", web.ScopeAdmin))
+	in.client = newClient(t, at(l.Main), issue(t, s, "ada", web.ScopeAdmin))
+	in.admin = newClient(t, at(l.Admin), "")
 	awaitReady(t, in.client)
 	return in
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// at is where a listener is reached.
+func at(l net.Listener) func() string {
+	return func() string { return "http://" + l.Addr().String() }
 }
 
 // each runs fn against a server of this process on both engines.

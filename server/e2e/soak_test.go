@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -11,4 +12,25 @@ import (
 
 func TestSoakSixtyFourClientsOnSQLiteMeetNoFault(t *testing.T) {
 	mixedLoad(t, start(t, store.SQLite), time.Minute)
+}
+
+func TestSoakKilledAtAnyMomentTheRetryHasOneEffect(t *testing.T) {
+	eachProcess(t, func(t *testing.T, p *process) { killLoop(t, p, 200) })
+}
+
+func TestSoakHundredClaimersTakeEachJobOnce(t *testing.T) {
+	each(t, func(t *testing.T, s *inProcess) {
+		enqueue(s.client, 5000)
+		claimAll(t, 5000, 100, s.client)
+	})
+}
+
+// TestSoakSlowBodiesAreCut: a body has 30 s to arrive.
+func TestSoakSlowBodiesAreCut(t *testing.T) {
+	s := serveOn(t, store.SQLite, store.Config{})
+	head := "POST /v1/jobs HTTP/1.1\r\nHost: stint\r\nAuthorization: Bearer " + s.token +
+		"\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+	if longest := slowly(t, s.client, 200, head, strings.Repeat(" ", 60)); longest > 35*time.Second {
+		t.Errorf("a slow body was let go on for %v", longest)
+	}
 }

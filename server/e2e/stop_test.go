@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -93,4 +94,42 @@ func (k *acknowledged) round(p *process, worker string) bool {
 		k.note(k.completed, j.id)
 	}
 	return ok
+}
+
+// TestRequestInFlightFinishesWhileReadyIsRed stops the server between the two
+// halves of a request's body.
+func TestRequestInFlightFinishesWhileReadyIsRed(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) {
+		conn := dial(t, s.client)
+		defer conn.Close()
+		head := "POST /v1/jobs HTTP/1.1\r\nHost: stint\r\nAuthorization: Bearer " + s.token +
+			"\r\nContent-Type: application/json\r\nContent-Length: " + fmt.Sprint(len(keyed)) + "\r\n\r\n"
+		if _, err := conn.Write([]byte(head + keyed[:5])); err != nil {
+			t.Fatal(err)
+		}
+		s.get("/v1/whoami") // gives the server the time to begin
+		stopped := make(chan error, 1)
+		go func() { stopped <- s.stop() }()
+		await(t, "ready is red", 10*time.Second, func() bool { return s.admin.get("/readyz").str("code") == "draining" })
+		await(t, "new connections are refused", 10*time.Second, func() bool {
+			s.http.CloseIdleConnections()
+			_, err := s.try(context.Background(), http.MethodGet, "/livez", "")
+			return err != nil
+		})
+		if _, err := conn.Write([]byte(keyed[5:])); err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+		text, err := io.ReadAll(conn)
+		if err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 201 ") {
+			t.Errorf("%v: %s", err, text)
+		}
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
+		if n := s.db.number("select count(*) from jobs"); n != 1 {
+			t.Errorf("%d jobs", n)
+		}
+	})
 }
