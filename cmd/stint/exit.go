@@ -18,6 +18,7 @@ const (
 	exitConflict     = 4
 	exitUnauthorized = 5
 	exitRetryLater   = 75
+	exitInterrupted  = 130
 )
 
 // exitError is an error with an exit code of its own.
@@ -44,6 +45,9 @@ func exitCode(err error) int {
 	if e, ok := errors.AsType[*exitError](err); ok {
 		return e.code
 	}
+	if errors.Is(err, context.Canceled) {
+		return exitInterrupted
+	}
 	if api.Retry(err) {
 		return exitRetryLater
 	}
@@ -52,9 +56,6 @@ func exitCode(err error) int {
 	}
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
 		return exitOf(f.Status)
-	}
-	if errors.Is(err, context.Canceled) {
-		return 130
 	}
 	return exitFailed
 }

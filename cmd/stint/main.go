@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -33,10 +34,16 @@ func main() { os.Exit(run()) }
 
 // run is main with an exit code; tests call it as a command.
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signaled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// A second Ctrl-C ends the process at once.
-	context.AfterFunc(ctx, stop)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	context.AfterFunc(signaled, func() {
+		cancel() // a signal asks to stop; as a cause it would look like a fault
+		// A second Ctrl-C ends the process at once, unless it comes together with
+		// the first: wrappers pass a signal on that the group has got as well.
+		time.AfterFunc(time.Second, stop)
+	})
 	g := &globals{}
 	err := execute(ctx, rootCmd(g))
 	if err == nil {

@@ -45,7 +45,7 @@ func (w *worker) work(j job) {
 	}
 	p, err := a.start()
 	if err != nil {
-		w.fail(err)
+		w.breakDown(err)
 		a.release()
 		return
 	}

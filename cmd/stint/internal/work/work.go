@@ -8,6 +8,7 @@ package work
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"sync"
@@ -44,7 +45,10 @@ type worker struct {
 	jobs     sync.WaitGroup
 	stop     chan struct{} // closed when commands must end
 	draining atomic.Bool   // the server asked for no more claims
-	failed   chan error    // why the worker itself cannot go on
+
+	cancel context.CancelFunc // ends the claiming
+	once   sync.Once
+	broken error // why the worker itself cannot go on
 }
 
 // Run works until ctx ends, MaxJobs or ExitWhenIdle is reached, or the server
@@ -53,23 +57,13 @@ type worker struct {
 func Run(ctx context.Context, c Config) error {
 	w := &worker{
 		Config: c, out: &sink{to: c.Stdout}, err: &sink{to: c.Stderr},
-		slots: make(chan struct{}, c.Concurrency), stop: make(chan struct{}), failed: make(chan error, 1),
+		slots: make(chan struct{}, c.Concurrency), stop: make(chan struct{}),
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	go func() {
-		select {
-		case err := <-w.failed:
-			cancel(err)
-		case <-ctx.Done():
-		}
-	}()
+	ctx, w.cancel = context.WithCancel(ctx)
+	defer w.cancel()
 	err := w.claimAll(ctx)
-	if cause := context.Cause(ctx); err == nil && cause != nil && cause != context.Canceled {
-		err = cause
-	}
 	w.finish(ctx)
-	return err
+	return errors.Join(err, w.broken)
 }
 
 // finish waits for the jobs at work: as long as they take if there are simply
@@ -96,12 +90,12 @@ func (w *worker) finish(ctx context.Context) {
 	}
 }
 
-// fail ends the worker.
-func (w *worker) fail(err error) {
-	select {
-	case w.failed <- err:
-	default:
-	}
+// breakDown ends the worker: it is of no use.
+func (w *worker) breakDown(err error) {
+	w.once.Do(func() {
+		w.broken = err
+		w.cancel()
+	})
 }
 
 // pause waits for d, or less if ctx ends; it tells whether ctx goes on.
