@@ -91,7 +91,7 @@ where jobs.state = 'pending'
     and jobs.id in (
         select j.id
         from json_each(cast(?4 as text)) t
-        cross join jobs j
+        cross join jobs j indexed by jobs_claim
         where j.owner_id = ?5
             and j.state = 'pending'
             and j.waiting_for is null

@@ -17,7 +17,7 @@ where jobs.state = 'pending'
     and jobs.id in (
         select j.id
         from json_each(cast(@probes as text)) t
-        cross join jobs j
+        cross join jobs j indexed by jobs_claim
         where j.owner_id = @owner_id
             and j.state = 'pending'
             and j.waiting_for is null

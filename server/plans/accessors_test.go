@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
@@ -89,6 +90,9 @@ func TestNullsAndValuesOfEveryNullableColumnAreRead(t *testing.T) {
 				}
 				if result.Kind() == reflect.Slice {
 					if result.Len() == 0 {
+						if name == "JobListOverdue" && !full {
+							continue // a pending job has no lease to be overdue
+						}
 						t.Errorf("%s, full %v: no rows", name, full)
 						continue
 					}
@@ -147,7 +151,7 @@ func (r rows) params(p reflect.Value) {
 		"OwnerID": r.owner, "ID": r.suffix, "Name": r.suffix, "Key": r.suffix, "JobID": r.suffix, "State": r.state, "Status": r.status,
 		"TokenHash": r.suffix, "Hash": r.suffix, "Forge": "github", "Host": "github.com", "Namespace": "acme",
 		"Principal": r.suffix, "Route": r.suffix, "Ids": `["` + r.suffix + `"]`, "Names": `["` + r.suffix + `"]`,
-		"AfterName": "a", "BeforeAt": keyset.Top().At, "BeforeID": keyset.Top().ID, "Max": int64(10),
+		"AfterName": "a", "Cutoff": at.Add(time.Hour), "BeforeAt": keyset.Top().At, "BeforeID": keyset.Top().ID, "Max": int64(10),
 	}
 	if p.Type() == reflect.TypeFor[model.KindPageParams]() {
 		values["AfterName"] = "f"

@@ -94,6 +94,7 @@ func (s statement) rowComparison() []string {
 var residual = map[string]string{
 	// No index names lease_expires_at, or heartbeats would not be heap-only
 	// updates; the partial index holds claimed jobs only.
+	"JobListOverdue": "lease_expires_at",
 	"JobLockOverdue": "lease_expires_at",
 	// The attempts of one job, the latest first.
 	"RunGetByToken": "token_hash",
