@@ -1,0 +1,254 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/store"
+)
+
+func TestWorkReportsHowTheCommandEnded(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		script         string
+		payload        string
+		state          string
+		result, code   string
+		message, lacks string
+	}{
+		"the last line that is JSON is the result": {
+			script: `echo '{"a":1}'; echo '{"n":12345678901234567890}'; echo done`, state: "succeeded", result: `{"n":12345678901234567890}`},
+		"a last line without a line end counts": {
+			script: `printf '{"a":1}'`, state: "succeeded", result: `{"a":1}`},
+		"no JSON is null": {
+			script: `echo done`, state: "succeeded", result: `null`},
+		"a command need not read its input": {
+			script: `exec 0<&-; echo 1`, payload: `"` + strings.Repeat("x", 200<<10) + `"`, state: "succeeded", result: `1`},
+		"the job is one line with an end": {
+			script: `read -r line && echo "$line" | grep -c '"payload":{"deep":\[1,2\]}'`, payload: `{"deep":[1,2]}`, state: "succeeded", result: `1`},
+		"an exit code fails the attempt": {
+			script: `echo gone wrong >&2; exit 3`, state: "failed", code: "exit_3", message: "gone wrong"},
+		"a signal fails the attempt": {
+			script: `kill -9 $$`, state: "failed", code: "signal_kill", message: "signal: killed"},
+		"the message is the end of standard error": {
+			script: `printf first >&2; head -c 9000 /dev/zero | tr '\0' y >&2; printf 'l\303\244st' >&2; exit 1`,
+			state:  "failed", code: "exit_1", message: "läst", lacks: "first"},
+		"what the server does not take as a result fails the attempt": {
+			script: `echo '{"a":1,"a":2}'`, state: "failed", code: "result_refused", message: "/result"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, s *replica) {
+				file := filepath.Join(t.TempDir(), "payload")
+				if tt.payload == "" {
+					tt.payload = "{}"
+				}
+				if err := os.WriteFile(file, []byte(tt.payload), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				id := s.enqueue("--payload", "@"+file, "--max-attempts", "1")
+				w := s.work(tt.script, "--max-jobs", "1")
+				if code := w.exit(t); code != 0 {
+					t.Fatalf("exit %d", code)
+				}
+				job := s.job(id)
+				if job.State != tt.state || tt.result != "" && string(job.Result) != tt.result {
+					t.Fatalf("state %s, result %s, error %s", job.State, job.Result, job.Error)
+				}
+				if tt.code != "" {
+					checkError(t, job.Error, tt.code, tt.message, tt.lacks)
+				}
+			})
+		})
+	}
+}
+
+func checkError(t *testing.T, raw json.RawMessage, code, message, lacks string) {
+	t.Helper()
+	var got struct{ Code, Message string }
+	if err := json.Unmarshal(raw, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Code != code || !strings.Contains(got.Message, message) || len(got.Message) > 4<<10 {
+		t.Errorf("got %q, a message of %d bytes that ends in %.40q", got.Code, len(got.Message), got.Message[max(0, len(got.Message)-40):])
+	}
+	if lacks != "" && strings.Contains(got.Message, lacks) {
+		t.Errorf("the message still has its beginning")
+	}
+}
+
+func TestWorkTellsTheCommandItsJobAndNoSecret(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *replica) {
+		id := s.enqueue("--key", "a-key")
+		w := s.work("cat; env", "--max-jobs", "1", "--worker", "me")
+		if code := w.exit(t); code != 0 {
+			t.Fatalf("exit %d", code)
+		}
+		run := s.runs()[0]
+		out := w.out.String()
+		for _, want := range []string{"STINT_JOB_ID=" + id, "STINT_RUN_ID=" + run.ID, "STINT_KIND=audit", "STINT_KEY=a-key",
+			"STINT_ATTEMPT=1", "STINT_WORKER=me", "STINT_SERVER=" + s.url()} {
+			if !strings.Contains(out, want) {
+				t.Errorf("no %s in its environment", want)
+			}
+		}
+		for _, secret := range []string{s.token, "lease_token", "STINT_TOKEN", "STINT_DB"} {
+			if strings.Contains(out, secret) {
+				t.Errorf("the command could read %s", secret)
+			}
+		}
+		if run.Worker != "me" {
+			t.Errorf("the run names the worker %q", run.Worker)
+		}
+	})
+}
+
+// napper prints its own and a child's process id, and ends by no SIGTERM.
+const napper = `trap '' TERM; sh -c 'trap "" TERM; while :; do sleep 1; done' & echo "pids $$ $!"; wait; while :; do sleep 1; done`
+
+// pids waits for what napper prints.
+func pids(t *testing.T, w *process) []string {
+	t.Helper()
+	await(t, "command that runs", w.out.has("pids "))
+	_, rest, _ := strings.Cut(w.out.String(), "pids ")
+	await(t, "whole line", func() bool { return strings.Contains(w.out.String(), "\n") })
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.Fields(line)
+}
+
+func awaitGone(t *testing.T, all []string) {
+	t.Helper()
+	for _, pid := range all {
+		await(t, "end of process "+pid, func() bool { return !alive(pid) })
+	}
+}
+
+func TestWorkStopsTheCommandOfACancelledJob(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *replica) {
+		id := s.enqueue()
+		w := s.work(napper, "--max-jobs", "1", "--lease", "10s", "--grace", "1s")
+		all := pids(t, w)
+		s.stint(nil, "job", "cancel", id)
+		awaitGone(t, all)
+		if code := w.exit(t); code != 0 {
+			t.Errorf("exit %d", code)
+		}
+		s.awaitState(id, "cancelled")
+	})
+}
+
+func TestWorkKillsACommandThatLostItsLease(t *testing.T) {
+	t.Parallel()
+	for _, engine := range engines {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			s := serveOn(t, engine)
+			db := dbtest.Open(t, store.Config{URL: s.db})
+			id := s.enqueue()
+			w := s.work(napper, "--max-jobs", "1", "--lease", "10s")
+			all := pids(t, w)
+			dbtest.SQL(t, db, "update jobs set lease_token = 'another' where id = $1", id)
+			awaitGone(t, all)
+			if code := w.exit(t); code != 0 {
+				t.Errorf("exit %d", code)
+			}
+			if strings.Contains(w.out.String(), "reported") {
+				t.Errorf("something was reported for a lease that was lost")
+			}
+			if job := s.job(id); job.State != "claimed" {
+				t.Errorf("the job is %s: it was the other's", job.State)
+			}
+		})
+	}
+}
+
+func TestWorkThatIsStoppedReleasesItsJob(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *replica) {
+		id := s.enqueue()
+		w := s.work(strings.ReplaceAll(napper, "trap '' TERM; ", ""), "--grace", "500ms")
+		all := pids(t, w)
+		w.term(t)
+		if code := w.exit(t); code != 0 {
+			t.Errorf("exit %d", code)
+		}
+		awaitGone(t, all)
+		if job := s.job(id); job.State != "pending" || job.Attempt != 0 {
+			t.Errorf("the job is %s at attempt %d", job.State, job.Attempt)
+		}
+		if run := s.runs()[0]; run.TerminalReason != "released" {
+			t.Errorf("the run ended as %s, %s", run.Status, run.TerminalReason)
+		}
+	})
+}
+
+func TestWorkThatIsStoppedLetsACommandEndInTime(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *replica) {
+		id := s.enqueue()
+		file := filepath.Join(t.TempDir(), "go")
+		w := s.work("echo started; while [ ! -e "+file+" ]; do sleep 0.1; done; echo 7", "--grace", "60s")
+		await(t, "command that runs", w.out.has("started\n"))
+		w.term(t)
+		await(t, "worker that stops", w.out.has("stopping"))
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code := w.exit(t); code != 0 {
+			t.Errorf("exit %d", code)
+		}
+		if job := s.job(id); job.State != "succeeded" || string(job.Result) != "7" {
+			t.Errorf("the job is %s with %s", job.State, job.Result)
+		}
+	})
+}
+
+func TestACommandDiesWithItsWorker(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *replica) {
+		s.enqueue()
+		w := s.work(`echo "pids $$"; exec sleep 600`)
+		all := pids(t, w)
+		w.kill()
+		awaitGone(t, all)
+	})
+}
+
+func TestAResultOutlivesTheServersAbsence(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *replica) {
+		id := s.enqueue()
+		file := filepath.Join(t.TempDir(), "go")
+		w := s.work("echo started; while [ ! -e "+file+" ]; do sleep 0.1; done; echo 7", "--max-jobs", "1")
+		await(t, "command that runs", w.out.has("started\n"))
+		s.kill()
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "report without a server", w.out.has("cannot report for now"))
+		s.start()
+		if code := w.exit(t); code != 0 {
+			t.Errorf("exit %d", code)
+		}
+		if job := s.job(id); job.State != "succeeded" || string(job.Result) != "7" || job.Attempt != 1 {
+			t.Errorf("the job is %s at attempt %d with %s", job.State, job.Attempt, job.Result)
+		}
+	})
+}
+
+func TestAWorkerWithoutAValidTokenEnds(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *replica) {
+		s.token = "stint_nonsense"
+		if code := s.work("true").exit(t); code != exitUnauthorized {
+			t.Errorf("exit %d, want %d", code, exitUnauthorized)
+		}
+	})
+}
