@@ -103,8 +103,8 @@ func TestHundredClaimersTakeEachJobOnce(t *testing.T) {
 func TestHundredClaimersOfTwoReplicasTakeEachJobOnce(t *testing.T) {
 	t.Parallel()
 	a, b := replicas(t)
-	enqueue(a.client, 300)
-	claimAll(t, 300, 100, a.client, b.client)
+	enqueue(a.client, 200)
+	claimAll(t, 200, 100, a.client, b.client)
 }
 
 // enqueue enqueues n jobs of the kind review, their payload their number.

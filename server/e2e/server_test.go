@@ -93,21 +93,31 @@ func serveOn(t *testing.T, engine string, c store.Config) *inProcess {
 	return serveHere(t, dbtest.Open(t, c))
 }
 
-// issue makes a token of an owner, and the owner if there is none.
+// issue makes a token of an owner, and the owner if there is none. A database
+// that is too busy is asked again.
 func issue(t testing.TB, s *store.Store, owner string, scopes ...string) (token string) {
 	t.Helper()
-	err := s.Tx(context.Background(), func(q model.Querier) error {
-		o, _, err := control.CreateOwner(context.Background(), q, s.Now(), owner)
+	var err error
+	for range 5 {
+		if token, err = tryIssue(s, owner, scopes); err == nil {
+			return token
+		}
+	}
+	t.Fatal(err)
+	return ""
+}
+
+func tryIssue(s *store.Store, owner string, scopes []string) (token string, err error) {
+	ctx := context.Background()
+	err = s.Tx(ctx, func(q model.Querier) error {
+		o, _, err := control.CreateOwner(ctx, q, s.Now(), owner)
 		if err != nil {
 			return err
 		}
-		token, _, err = control.Issue(context.Background(), q, s.Now(), control.TokenIn{OwnerID: o.ID, Name: owner + "'s", Scopes: scopes})
+		token, _, err = control.Issue(ctx, q, s.Now(), control.TokenIn{OwnerID: o.ID, Name: owner + "'s", Scopes: scopes})
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return token
+	return token, err
 }
 
 func awaitReady(t testing.TB, c *client) {
