@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -49,10 +51,17 @@ func run() int {
 	if err == nil {
 		return 0
 	}
-	if message := err.Error(); message != "" {
-		fmt.Fprintln(os.Stderr, "stint:", message)
-	}
+	fmt.Fprintln(os.Stderr, "stint:", message(err))
 	return exitCode(err)
+}
+
+// message is what a person reads of an error: of a driver's, which may have many
+// lines, one.
+func message(err error) string {
+	if f, ok := errors.AsType[*fault.Fault](err); ok {
+		return strings.Join(strings.Fields(f.Error()), " ")
+	}
+	return err.Error()
 }
 
 // execute runs the command line. What goes wrong before a command begins is
