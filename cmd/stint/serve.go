@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,7 @@ type serveFlags struct {
 	durability      string
 	execMode        string
 	maxConns        int
+	drainDelay      time.Duration
 }
 
 func serveCmd(g *globals) *cobra.Command {
@@ -42,7 +44,8 @@ func serveCmd(g *globals) *cobra.Command {
 	flags.StringVar(&f.durability, "sqlite-durability", "full", "full survives a power failure; normal may lose the last transactions in one")
 	flags.StringVar(&f.execMode, "pg-exec-mode", "", "how statements travel to PostgreSQL: cache_statement; cache_describe, exec or simple behind a transaction pooler (default the URL's default_query_exec_mode, else cache_statement)")
 	flags.IntVar(&f.maxConns, "pg-max-conns", 0, "size of the PostgreSQL pool (default the URL's pool_max_conns, else 16)")
-	for _, name := range []string{"addr", "admin-addr", "migrate", "sqlite-durability", "pg-exec-mode", "pg-max-conns"} {
+	flags.DurationVar(&f.drainDelay, "drain-delay", time.Second, "how long a stopping server goes on accepting, unready, so that load balancers and workers hear of it")
+	for _, name := range []string{"addr", "admin-addr", "migrate", "sqlite-durability", "pg-exec-mode", "pg-max-conns", "drain-delay"} {
 		configurable(flags, name)
 	}
 	return cmd
@@ -67,7 +70,9 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 		return err
 	}
 	log.Info("listening", "api", "http://"+l.Main.Addr().String(), "database", store.Redact(g.DB), "version", version())
-	return server.Run(ctx, server.Config{Version: version(), Log: log, URL: g.DB, Migrate: mode}, s, l)
+	return server.Run(ctx, server.Config{
+		Version: version(), Log: log, URL: g.DB, Migrate: mode, DrainDelay: f.drainDelay,
+	}, s, l)
 }
 
 // listen opens both listeners, or none.

@@ -1,0 +1,246 @@
+package work
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stint-run/stint/cmd/stint/internal/api"
+)
+
+// fake is a server whose answers a test writes, for what a real one does only
+// at moments that cannot be hit: leases here last for less than a second.
+type fake struct {
+	mu    sync.Mutex
+	calls []call
+	reply func(f *fake, c call) (status int, body string)
+}
+
+type call struct{ action, key, body string }
+
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	action := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+	f.mu.Lock()
+	c := call{action, r.Header.Get("Idempotency-Key"), string(body)}
+	f.calls = append(f.calls, c)
+	status, text := f.reply(f, c)
+	f.mu.Unlock()
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, text)
+}
+
+// of is the calls of an action so far; the fake must be locked.
+func (f *fake) of(action string) (found []call) {
+	for _, c := range f.calls {
+		if c.action == action {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+func (f *fake) done(action string) []call {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.of(action)
+}
+
+const none = `{"jobs":[],"poll_after_ms":5}`
+
+// oneJob is a claim's answer with a job whose lease lasts for d.
+func oneJob(d time.Duration) string {
+	now := time.Now().UTC()
+	return fmt.Sprintf(`{"jobs":[{"id":"job_1","kind":"k","attempt":1,"run_id":"run_1","lease_token":"secret","updated_at":%q,"lease_expires_at":%q}],"poll_after_ms":0}`,
+		now.Format(time.RFC3339Nano), now.Add(d).Format(time.RFC3339Nano))
+}
+
+const (
+	finished = `{"job":{"id":"job_1","state":"succeeded"},"run":{"id":"run_1"}}`
+	away     = `{"code":"unavailable","status":503,"retryable":true,"detail":"","errors":[]}`
+	lost     = `{"code":"lease_lost","status":409,"detail":"","errors":[]}`
+)
+
+// startWork runs a worker against the fake until the test ends.
+func startWork(t *testing.T, f *fake, c Config, script string) (ended chan error) {
+	t.Helper()
+	s := httptest.NewServer(f)
+	t.Cleanup(s.Close)
+	var err error
+	if c.API, err = api.New(s.URL, "token", "test"); err != nil {
+		t.Fatal(err)
+	}
+	c.Server, c.Kinds, c.Concurrency, c.Grace, c.Worker = s.URL, []string{"k"}, max(c.Concurrency, 1), time.Second, "w"
+	c.Command = []string{"/bin/sh", "-c", script}
+	c.Stdout, c.Stderr, c.Log = io.Discard, io.Discard, slog.New(slog.DiscardHandler)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended = make(chan error, 1)
+	go func() { ended <- Run(ctx, c) }()
+	t.Cleanup(cancel)
+	return ended
+}
+
+func end(t *testing.T, ended chan error) {
+	t.Helper()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(60 * time.Second):
+		t.Fatal("the worker did not end")
+	}
+}
+
+func TestALostClaimIsAskedForUnderItsKey(t *testing.T) {
+	t.Parallel()
+	f := &fake{reply: func(f *fake, c call) (int, string) {
+		switch {
+		case c.action == "claim" && len(f.of("claim")) < 3:
+			return 503, away
+		case c.action == "claim":
+			return 200, oneJob(time.Minute)
+		}
+		return 200, finished
+	}}
+	end(t, startWork(t, f, Config{MaxJobs: 1}, "echo 1"))
+	claims := f.done("claim")
+	if len(claims) != 3 || claims[0].key == "" || claims[0] != claims[1] || claims[1] != claims[2] {
+		t.Errorf("claims %+v", claims)
+	}
+}
+
+func TestAReportIsRepeatedUnderItsKey(t *testing.T) {
+	t.Parallel()
+	f := &fake{reply: func(f *fake, c call) (int, string) {
+		switch {
+		case c.action == "claim":
+			return 200, oneJob(time.Minute)
+		case len(f.of("complete")) < 3:
+			return 503, away
+		}
+		return 200, finished
+	}}
+	end(t, startWork(t, f, Config{MaxJobs: 1}, "echo 1"))
+	reports := f.done("complete")
+	if len(reports) != 3 || reports[0].key == "" || reports[0] != reports[1] || reports[1] != reports[2] {
+		t.Errorf("reports %+v", reports)
+	}
+	if !strings.Contains(reports[0].body, `"result":1`) {
+		t.Errorf("report %s", reports[0].body)
+	}
+}
+
+func TestADrainingServerIsNotAskedForMore(t *testing.T) {
+	t.Parallel()
+	f := &fake{reply: func(f *fake, c call) (int, string) {
+		switch c.action {
+		case "claim":
+			if len(f.of("claim")) == 1 {
+				return 200, oneJob(3 * time.Second)
+			}
+			return 200, none
+		case "heartbeat":
+			return 200, `{"directive":"drain","lease_expires_at":"2030-01-01T00:00:00Z"}`
+		case "readyz":
+			if len(f.of("readyz")) < 2 {
+				return 503, away
+			}
+			return 200, `{}`
+		}
+		return 200, finished
+	}}
+	dir := t.TempDir()
+	ended := startWork(t, f, Config{ExitWhenIdle: 100 * time.Millisecond}, "until [ -e "+dir+"/go ]; do sleep 0.05; done")
+	waitFor(t, func() bool { return len(f.done("heartbeat")) > 0 })
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	end(t, ended)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var order []string
+	for _, c := range f.calls {
+		if c.action != "heartbeat" {
+			order = append(order, c.action)
+		}
+	}
+	got := strings.Join(order, " ")
+	if !strings.HasPrefix(got, "claim complete readyz readyz") && !strings.HasPrefix(got, "claim readyz") {
+		t.Errorf("the server was asked for: %s", got)
+	}
+	if strings.Contains(strings.SplitN(got, "readyz readyz", 2)[0][len("claim"):], "claim") {
+		t.Errorf("claimed while the server drained: %s", got)
+	}
+}
+
+func TestACommandEndsWithALeaseThatIsNotRenewed(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]struct {
+		status int
+		body   string
+	}{"lost": {409, lost}, "away": {503, away}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := &fake{reply: func(f *fake, c call) (int, string) {
+				switch c.action {
+				case "claim":
+					return 200, oneJob(time.Second)
+				case "heartbeat":
+					return answer.status, answer.body
+				}
+				return 200, finished
+			}}
+			began := time.Now()
+			end(t, startWork(t, f, Config{MaxJobs: 1}, "trap '' TERM; while :; do sleep 0.1; done"))
+			if reports := append(f.done("complete"), append(f.done("fail"), f.done("release")...)...); len(reports) > 0 {
+				t.Errorf("reported %+v for a lease that was lost", reports)
+			}
+			if took := time.Since(began); name == "away" && took < time.Second {
+				t.Errorf("killed after %s, while the lease was held", took)
+			}
+		})
+	}
+}
+
+func TestAClaimThatComesTooLateIsLeft(t *testing.T) {
+	t.Parallel()
+	f := &fake{reply: func(*fake, call) (int, string) { return 200, oneJob(0) }}
+	mark := filepath.Join(t.TempDir(), "ran")
+	end(t, startWork(t, f, Config{MaxJobs: 1}, "touch "+mark))
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("the command ran without a lease")
+	}
+}
+
+func TestTheJobIsOneLineWithItsDigits(t *testing.T) {
+	t.Parallel()
+	line := string(stdinOf(json.RawMessage(`{"id":"j","lease_token":"secret","payload":{"n":12345678901234567890,"s":"<\u0026>"}}`)))
+	if line != `{"id":"j","payload":{"n":12345678901234567890,"s":"<\u0026>"}}`+"\n" {
+		t.Errorf("got %s", line)
+	}
+}
+
+func waitFor(t *testing.T, is func() bool) {
+	t.Helper()
+	late := time.After(60 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatal("it did not happen")
+		}
+	}
+}
