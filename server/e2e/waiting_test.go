@@ -110,6 +110,9 @@ func TestClientsThatGoAwayLeaveNothingBehind(t *testing.T) {
 					abort(t, s.client)
 				}
 			})
+			await(t, "every claim is served to its end", 10*time.Second, func() bool {
+				return strings.Count(s.log.String(), "route=/v1/jobs/claim") >= 1000
+			})
 			if !s.answers() {
 				t.Error("a claim is not answered meanwhile")
 			}
