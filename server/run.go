@@ -113,7 +113,7 @@ func (f *front) serve(ctx context.Context, c Config, l Listeners) error {
 		c.Log.Info("draining", "at_most", DrainTime.String())
 	case err = <-failed:
 	}
-	return errors.Join(err, f.drain(servers))
+	return errors.Join(err, f.drain(c.DrainDelay, servers))
 }
 
 // through serves by whatever handler is in place when a request comes.
@@ -124,9 +124,10 @@ func through(h *atomic.Pointer[http.Handler]) http.Handler {
 // drain stops the servers in their order: new work is refused, requests in
 // flight finish. The admin listener goes last, so that its /readyz says
 // draining meanwhile.
-func (f *front) drain(servers []*http.Server) error {
+func (f *front) drain(delay time.Duration, servers []*http.Server) error {
 	if server := f.server.Load(); server != nil {
 		server.api.Drain()
+		<-time.After(delay)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), DrainTime)
 	defer cancel()

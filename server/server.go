@@ -5,6 +5,7 @@ package server
 import (
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/server/control"
@@ -22,6 +23,11 @@ type Config struct {
 
 	URL     string      // of the database that the store has open
 	Migrate schema.Mode // what a start does about pending migrations
+
+	// DrainDelay is how long a stopping server goes on accepting requests while
+	// it is unready: load balancers see that, and workers hear the directive
+	// drain. Claims are refused meanwhile.
+	DrainDelay time.Duration
 }
 
 // Server is one replica.
@@ -35,7 +41,7 @@ type Server struct {
 // is asked for its Document only.
 func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	verifier := control.NewVerifier(s)
-	loops := append(control.StoreLoops(), verifier.Loop())
+	loops := append(control.StoreLoops(s), verifier.Loop())
 	var runner *control.Runner
 	if s != nil {
 		runner = control.NewRunner(s, c.Log, append(loops, jobs.Loops()...)...)

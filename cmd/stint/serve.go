@@ -52,7 +52,7 @@ func serveCmd(g *globals) *cobra.Command {
 }
 
 func serve(ctx context.Context, g *globals, f *serveFlags) error {
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	log := serverLog(g)
 	slog.SetDefault(log)
 	mode, err := schema.ParseMode(f.migrate)
 	if err != nil {
@@ -73,6 +73,16 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 	return server.Run(ctx, server.Config{
 		Version: version(), Log: log, URL: g.DB, Migrate: mode, DrainDelay: f.drainDelay,
 	}, s, l)
+}
+
+// serverLog is one line per event on standard error; --verbose adds what
+// happens all the time, such as health checks.
+func serverLog(g *globals) *slog.Logger {
+	level := slog.LevelInfo
+	if g.verbose {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 }
 
 // listen opens both listeners, or none.

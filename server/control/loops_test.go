@@ -194,7 +194,7 @@ func TestRunnerEndsWithItsContextAndLeavesNoGoroutine(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	ctx, cancel := context.WithCancel(t.Context())
 	started := make(chan struct{})
-	loops := append(control.StoreLoops(), control.Loop{Name: "long", Every: time.Nanosecond,
+	loops := append(control.StoreLoops(s), control.Loop{Name: "long", Every: time.Nanosecond,
 		Run: func(ctx context.Context, _ *store.Store) (int, error) {
 			close(started)
 			<-ctx.Done()
@@ -219,7 +219,7 @@ func TestRunnerEndsWithItsContextAndLeavesNoGoroutine(t *testing.T) {
 func TestPassesOfTheStoreSucceed(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, s *store.Store) {
-		for _, loop := range control.StoreLoops() {
+		for _, loop := range control.StoreLoops(s) {
 			if _, err := loop.Run(t.Context(), s.Background()); err != nil {
 				t.Errorf("%s: %v", loop.Name, err)
 			}

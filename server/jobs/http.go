@@ -37,7 +37,7 @@ func Routes(a *web.API, s *store.Store, hub *Hub) {
 
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/jobs/claim", ID: "claim-jobs", Summary: "Claim due jobs under a lease",
 		Description: "The most urgent first. The attempt is counted and a run opened. An answer without jobs is not kept under an Idempotency-Key.",
-		Scope:       web.ScopeJobsWork}, h.claim, h.claimHooks())
+		Scope:       web.ScopeJobsWork, Faults: []string{"draining"}}, h.claim, h.claimHooks())
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/jobs/complete", ID: "complete-jobs", Summary: "Complete up to 1,000 jobs",
 		Scope: web.ScopeJobsWork, MaxBody: web.BatchLimit}, h.completeBatch)
 	web.Write(a, h.work("heartbeat", "heartbeat-job", "Extend the lease of a job"), h.heartbeat)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/web"
 )
 
@@ -37,6 +38,9 @@ type waiter struct {
 }
 
 func (h *routes) claim(ctx context.Context, q model.Querier, now coltype.Time, in *claimInput) (web.Answer[claimAnswer], error) {
+	if h.draining() {
+		return refused(in)
+	}
 	taken, err := Claim(ctx, q, now, ClaimIn{
 		OwnerID: web.Caller(ctx).OwnerID, Worker: in.Body.Worker, Kinds: in.Body.Kinds,
 		Limit: max(in.Body.Limit, 1), LeaseSeconds: in.Body.LeaseSeconds, Turn: h.turn.Add(1),
@@ -52,6 +56,15 @@ func (h *routes) claim(ctx context.Context, q model.Querier, now coltype.Time, i
 		out.PollAfterMS = pollEvery.Milliseconds()
 	}
 	return web.Answer[claimAnswer]{Body: out, Check: stillHeld}, nil
+}
+
+// refused answers a claim of a stopping replica: one that waited ends empty, a
+// new one is for another replica.
+func refused(in *claimInput) (web.Answer[claimAnswer], error) {
+	if in.wait == nil {
+		return web.Answer[claimAnswer]{}, fault.Draining()
+	}
+	return web.Answer[claimAnswer]{Body: claimAnswer{Jobs: []claimedJSON{}, PollAfterMS: pollEvery.Milliseconds()}}, nil
 }
 
 // stillHeld leaves out what a slow commit let run out: a lease that has ended

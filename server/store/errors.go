@@ -31,6 +31,8 @@ const (
 	queryCanceled        = "57014"
 	readOnlyTransaction  = "25006"
 	idleInTransaction    = "25P03"
+	duplicatePrepared    = "42P05"
+	unknownPrepared      = "26000"
 )
 
 // NotFound reports whether a :one statement found no row.
@@ -62,14 +64,24 @@ func Explain(err error) error {
 	if err == nil || errors.As(err, &f) || !away(err) {
 		return err
 	}
-	return fault.Unavailable("The database cannot be reached or is overloaded.").
-		After(retryAfter).Because(err)
+	detail := "The database cannot be reached or is overloaded."
+	if poolerInTheWay(err) {
+		detail = "A transaction pooler stands before the database: the server needs --pg-exec-mode exec."
+	}
+	return fault.Unavailable(detail).After(retryAfter).Because(err)
+}
+
+// poolerInTheWay reports that a prepared statement met another connection than
+// the one it was prepared on; see ExecMode.
+func poolerInTheWay(err error) bool {
+	state := sqlState(err)
+	return state == duplicatePrepared || state == unknownPrepared
 }
 
 // away reports whether err comes from the state of the database, not from the
 // statement.
 func away(err error) bool {
-	if LockTimeout(err) || conflict(err) || lost(err) {
+	if LockTimeout(err) || conflict(err) || lost(err) || poolerInTheWay(err) {
 		return true
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -20,7 +20,7 @@ func (a *API) logAccess(next http.Handler) http.Handler {
 
 func (a *API) logLine(r *http.Request, method string, rec *recorder, took time.Duration) {
 	s := stateOf(r.Context())
-	level := slog.LevelInfo
+	level := levelOf(r, s)
 	attrs := []slog.Attr{
 		slog.String("request_id", s.id),
 		slog.String("method", knownMethod(method)),
@@ -41,11 +41,21 @@ func (a *API) logLine(r *http.Request, method string, rec *recorder, took time.D
 		}
 		if r.Context().Err() != nil {
 			attrs = append(attrs, slog.Bool("client_gone", true))
-		} else if f.Status >= 500 {
-			level = slog.LevelError
 		}
 	}
 	a.log.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// levelOf is debug for the health routes, which are asked every second, and
+// error for the server's own faults.
+func levelOf(r *http.Request, s *request) slog.Level {
+	switch {
+	case r.URL.Path == "/livez" || r.URL.Path == "/readyz":
+		return slog.LevelDebug
+	case s.fault != nil && s.fault.Status >= 500 && r.Context().Err() == nil:
+		return slog.LevelError
+	}
+	return slog.LevelInfo
 }
 
 // knownMethod keeps a client's own words out of the log.
