@@ -12,77 +12,81 @@ import (
 	"github.com/stint-run/stint/server/web"
 )
 
+// strictBodies are bodies of a thing: the status, and where the faults are (*:
+// anywhere).
+var strictBodies = []struct {
+	name, body string
+	status     int
+	pointers   string
+}{
+	{"least", `{"kind":"a"}`, 201, ""},
+	{"white space around", " \t\r\n{\"kind\" : \"a\" } \n", 201, ""},
+	{"optional null", `{"kind":"a","note":null,"count":null,"at":null,"payload":null}`, 201, ""},
+	{"empty payload names", `{"kind":"a","payload":{"":{"":1}}}`, 201, ""},
+	{"two documents", `{"kind":"a"}{"kind":"b"}`, 400, "body:"},
+	{"trailing text", `{"kind":"a"} xyz`, 400, "body:"},
+	{"cut short", `{"kind":"a"`, 400, "body:"},
+	{"single quotes", `{'kind':'a'}`, 400, "body:"},
+	{"trailing comma", `{"kind":"a",}`, 400, "body:"},
+	{"leading zero", `{"kind":"a","count":01}`, 400, "body:"},
+	{"bare NaN", `{"kind":"a","payload":NaN}`, 400, "body:"},
+	{"raw control character", "{\"kind\":\"a\n\"}", 400, "body:"},
+	{"white space only", "  ", 400, "body:"},
+	{"byte order mark", "\ufeff{\"kind\":\"a\"}", 400, "body:"},
+	{"invalid UTF-8 in our text", "{\"kind\":\"a\xff\xfe\"}", 400, "body:"},
+	{"invalid UTF-8 in a payload", "{\"kind\":\"a\",\"payload\":{\"s\":\"\xff\"}}", 400, "body:"},
+	{"overlong NUL", "{\"kind\":\"a\",\"note\":\"\xc0\x80\"}", 400, "body:"},
+	{"UTF-16", "{\x00\"\x00k\x00", 400, "body:"},
+	{"null", `null`, 422, "body:"},
+	{"array", `[]`, 422, "body:"},
+	{"text", `"kind"`, 422, "body:"},
+	{"unknown member", `{"kind":"a","kindd":1}`, 422, "body:/kindd"},
+	{"missing member", `{}`, 422, "body:/kind"},
+	{"null where required", `{"kind":null}`, 422, "body:/kind"},
+	{"our member in another case", `{"KIND":"a"}`, 422, "body:/KIND body:/kind"},
+	{"both cases of our member", `{"kind":"a","Kind":"b"}`, 422, "body:/Kind"},
+	{"repeated member", `{"kind":"a","kind":"a"}`, 422, "body:/kind"},
+	{"repeated member, escaped", `{"kind":"a","k\u0069nd":"a"}`, 422, "body:/kind"},
+	{"repeated member in a payload", `{"kind":"a","payload":{"x":[{"y":1,"y":2}]}}`, 422, "body:/payload/x/0/y"},
+	{"cases of a payload are members", `{"kind":"a","payload":{"Id":1,"id":2,"ID":3}}`, 201, ""},
+	{"payload may hold our names in any case", `{"kind":"a","payload":{"KIND":1,"payload":{"Kind":2}}}`, 201, ""},
+	{"NUL in a payload", `{"kind":"a","payload":{"a":"x\u0000y"}}`, 422, "body:/payload/a"},
+	{"NUL in a payload's name", `{"kind":"a","payload":{"a\u0000":1}}`, 422, "body:/payload/a\x00"},
+	{"NUL in an array", `{"kind":"a","payload":["x",["\u0000"]]}`, 422, "body:/payload/1/0"},
+	{"NUL in our text", `{"kind":"a","note":"\u0000"}`, 422, "body:/note"},
+	{"lone high surrogate", `{"kind":"a","payload":"\ud800x"}`, 422, "body:/payload"},
+	{"lone low surrogate", `{"kind":"a","payload":"\udc00"}`, 422, "body:/payload"},
+	{"reversed pair", `{"kind":"a","payload":"\udc00\ud800"}`, 422, "body:/payload"},
+	{"surrogate pair", `{"kind":"a","payload":"\ud83d\ude00"}`, 201, ""},
+	{"payload of depth 64", `{"kind":"a","payload":` + deep(64) + `}`, 201, ""},
+	{"payload of depth 65", `{"kind":"a","payload":` + deep(65) + `}`, 422, "*"},
+	{"payload of depth 1,000", `{"kind":"a","payload":` + deep(1000) + `}`, 422, "*"},
+	{"payload of depth 100,000", `{"kind":"a","payload":` + deep(100_000) + `}`, 422, "*"},
+	{"depth outside of a payload", deep(65), 422, "*"},
+	{"wrong types", `{"kind":1,"note":2,"count":"3","items":{}}`, 422, "body:/count body:/items body:/kind body:/note"},
+	{"broken patterns in a list", `{"kind":"a","items":[{"kind":"a"},{"kind":"A","size":101},{"size":0}]}`, 422,
+		"body:/items/1/kind body:/items/1/size body:/items/2/kind body:/items/2/size"},
+	{"too many items", `{"kind":"a","items":[{"kind":"a"},{"kind":"a"},{"kind":"a"},{"kind":"a"}]}`, 422, "body:/items"},
+	{"names with signs of their own", `{"kind":"a","a.b[0]":1,"c/d~e":2,"%2E":3,"":4}`, 422,
+		"body:/ body:/%2E body:/a.b[0] body:/c~1d~0e"},
+	{"fraction", `{"kind":"a","count":1.5}`, 422, "body:/count"},
+	{"integer with a point", `{"kind":"a","count":1.0}`, 422, "body:/count"},
+	{"integer with an exponent", `{"kind":"a","count":1e2}`, 422, "body:/count"},
+	{"integer beyond 64 bits", `{"kind":"a","count":9223372036854775808}`, 422, "body:/count"},
+	{"greatest integer", `{"kind":"a","count":9223372036854775807}`, 201, ""},
+	{"number beyond a float in a payload", `{"kind":"a","payload":[1e400,-1E+999,0.1e-999]}`, 201, ""},
+	{"long text", `{"kind":"a","note":"` + strings.Repeat("n", 256) + `"}`, 422, "body:/note"},
+	{"text at its bound", `{"kind":"a","note":"` + strings.Repeat("n", 255) + `"}`, 201, ""},
+	{"facts that are no object", `{"kind":"a","facts":[]}`, 422, "body:/facts"},
+	{"facts", `{"kind":"a","facts":{"A":1,"a":null}}`, 201, ""},
+}
+
+func deep(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
+
 func TestBodiesAreStrict(t *testing.T) {
 	t.Parallel()
 	e := one(t, web.Config{})
-	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
-	tests := []struct {
-		name, body string
-		status     int
-		pointers   string
-	}{
-		{"least", `{"kind":"a"}`, 201, ""},
-		{"white space around", " \t\r\n{\"kind\" : \"a\" } \n", 201, ""},
-		{"optional null", `{"kind":"a","note":null,"count":null,"at":null,"payload":null}`, 201, ""},
-		{"empty payload names", `{"kind":"a","payload":{"":{"":1}}}`, 201, ""},
-		{"two documents", `{"kind":"a"}{"kind":"b"}`, 400, "body:"},
-		{"trailing text", `{"kind":"a"} xyz`, 400, "body:"},
-		{"cut short", `{"kind":"a"`, 400, "body:"},
-		{"single quotes", `{'kind':'a'}`, 400, "body:"},
-		{"trailing comma", `{"kind":"a",}`, 400, "body:"},
-		{"leading zero", `{"kind":"a","count":01}`, 400, "body:"},
-		{"bare NaN", `{"kind":"a","payload":NaN}`, 400, "body:"},
-		{"raw control character", "{\"kind\":\"a\n\"}", 400, "body:"},
-		{"white space only", "  ", 400, "body:"},
-		{"byte order mark", "\ufeff{\"kind\":\"a\"}", 400, "body:"},
-		{"invalid UTF-8 in our text", "{\"kind\":\"a\xff\xfe\"}", 400, "body:"},
-		{"invalid UTF-8 in a payload", "{\"kind\":\"a\",\"payload\":{\"s\":\"\xff\"}}", 400, "body:"},
-		{"overlong NUL", "{\"kind\":\"a\",\"note\":\"\xc0\x80\"}", 400, "body:"},
-		{"UTF-16", "{\x00\"\x00k\x00", 400, "body:"},
-		{"null", `null`, 422, "body:"},
-		{"array", `[]`, 422, "body:"},
-		{"text", `"kind"`, 422, "body:"},
-		{"unknown member", `{"kind":"a","kindd":1}`, 422, "body:/kindd"},
-		{"missing member", `{}`, 422, "body:/kind"},
-		{"null where required", `{"kind":null}`, 422, "body:/kind"},
-		{"our member in another case", `{"KIND":"a"}`, 422, "body:/KIND body:/kind"},
-		{"both cases of our member", `{"kind":"a","Kind":"b"}`, 422, "body:/Kind"},
-		{"repeated member", `{"kind":"a","kind":"a"}`, 422, "body:/kind"},
-		{"repeated member, escaped", `{"kind":"a","k\u0069nd":"a"}`, 422, "body:/kind"},
-		{"repeated member in a payload", `{"kind":"a","payload":{"x":[{"y":1,"y":2}]}}`, 422, "body:/payload/x/0/y"},
-		{"cases of a payload are members", `{"kind":"a","payload":{"Id":1,"id":2,"ID":3}}`, 201, ""},
-		{"payload may hold our names in any case", `{"kind":"a","payload":{"KIND":1,"payload":{"Kind":2}}}`, 201, ""},
-		{"NUL in a payload", `{"kind":"a","payload":{"a":"x\u0000y"}}`, 422, "body:/payload/a"},
-		{"NUL in a payload's name", `{"kind":"a","payload":{"a\u0000":1}}`, 422, "body:/payload/a\x00"},
-		{"NUL in an array", `{"kind":"a","payload":["x",["\u0000"]]}`, 422, "body:/payload/1/0"},
-		{"NUL in our text", `{"kind":"a","note":"\u0000"}`, 422, "body:/note"},
-		{"lone high surrogate", `{"kind":"a","payload":"\ud800x"}`, 422, "body:/payload"},
-		{"lone low surrogate", `{"kind":"a","payload":"\udc00"}`, 422, "body:/payload"},
-		{"reversed pair", `{"kind":"a","payload":"\udc00\ud800"}`, 422, "body:/payload"},
-		{"surrogate pair", `{"kind":"a","payload":"\ud83d\ude00"}`, 201, ""},
-		{"payload of depth 64", `{"kind":"a","payload":` + deep(64) + `}`, 201, ""},
-		{"payload of depth 65", `{"kind":"a","payload":` + deep(65) + `}`, 422, "*"},
-		{"payload of depth 1,000", `{"kind":"a","payload":` + deep(1000) + `}`, 422, "*"},
-		{"payload of depth 100,000", `{"kind":"a","payload":` + deep(100_000) + `}`, 422, "*"},
-		{"depth outside of a payload", deep(65), 422, "*"},
-		{"wrong types", `{"kind":1,"note":2,"count":"3","items":{}}`, 422, "body:/count body:/items body:/kind body:/note"},
-		{"broken patterns in a list", `{"kind":"a","items":[{"kind":"a"},{"kind":"A","size":101},{"size":0}]}`, 422,
-			"body:/items/1/kind body:/items/1/size body:/items/2/kind body:/items/2/size"},
-		{"too many items", `{"kind":"a","items":[{"kind":"a"},{"kind":"a"},{"kind":"a"},{"kind":"a"}]}`, 422, "body:/items"},
-		{"names with signs of their own", `{"kind":"a","a.b[0]":1,"c/d~e":2,"%2E":3,"":4}`, 422,
-			"body:/ body:/%2E body:/a.b[0] body:/c~1d~0e"},
-		{"fraction", `{"kind":"a","count":1.5}`, 422, "body:/count"},
-		{"integer with a point", `{"kind":"a","count":1.0}`, 422, "body:/count"},
-		{"integer with an exponent", `{"kind":"a","count":1e2}`, 422, "body:/count"},
-		{"integer beyond 64 bits", `{"kind":"a","count":9223372036854775808}`, 422, "body:/count"},
-		{"greatest integer", `{"kind":"a","count":9223372036854775807}`, 201, ""},
-		{"number beyond a float in a payload", `{"kind":"a","payload":[1e400,-1E+999,0.1e-999]}`, 201, ""},
-		{"long text", `{"kind":"a","note":"` + strings.Repeat("n", 256) + `"}`, 422, "body:/note"},
-		{"text at its bound", `{"kind":"a","note":"` + strings.Repeat("n", 255) + `"}`, 201, ""},
-		{"facts that are no object", `{"kind":"a","facts":[]}`, 422, "body:/facts"},
-		{"facts", `{"kind":"a","facts":{"A":1,"a":null}}`, 201, ""},
-	}
-	for _, tt := range tests {
+	for _, tt := range strictBodies {
 		t.Run(tt.name, func(t *testing.T) {
 			got := e.do(t, "POST", "/v1/things", tt.body)
 			if got.StatusCode != tt.status {
@@ -95,6 +99,27 @@ func TestBodiesAreStrict(t *testing.T) {
 				t.Errorf("faults %q, want %q", p, tt.pointers)
 			}
 		})
+	}
+}
+
+// TestRulesOfAnInputJoinTheFaults: one answer names what breaks the schema,
+// what breaks a Checked rule, and the query's faults.
+func TestRulesOfAnInputJoinTheFaults(t *testing.T) {
+	t.Parallel()
+	e := one(t, web.Config{})
+	body := `{"kind":"A","note":"taboo","items":[{"kind":"b"},{"kind":"taboo"},{"kind":"taboo","size":0}]}`
+	const inBody = "body:/items/1/kind body:/items/2/kind body:/items/2/size body:/kind body:/note"
+	got := e.do(t, "POST", "/v1/things", body)
+	if got.StatusCode != 422 || got.pointers(t) != inBody {
+		t.Errorf("status %d, faults %s", got.StatusCode, got.pointers(t))
+	}
+	got = e.do(t, "POST", "/v1/things?x=1", body)
+	if got.StatusCode != 400 || got.pointers(t) != inBody+" query:/x" {
+		t.Errorf("with a query: status %d, faults %s", got.StatusCode, got.pointers(t))
+	}
+	got = e.do(t, "POST", "/v1/things", `{"kind":"quiet","note":"taboo"}`)
+	if got.StatusCode != 422 || got.pointers(t) != "body:/note" || e.effectsOf(t, "quiet") != 0 {
+		t.Errorf("rule alone: status %d: %s", got.StatusCode, got.body)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -134,6 +135,21 @@ type thingBody struct {
 	Items    []part                  `json:"items,omitempty" maxItems:"3"`
 }
 
+type thingInput struct{ Body thingBody }
+
+// Faults refuses the word taboo.
+func (in *thingInput) Faults() (items []fault.Item) {
+	if note := in.Body.Note; note != nil && *note == "taboo" {
+		items = append(items, fault.Item{Pointer: "/note", Detail: "taboo"})
+	}
+	for i, p := range in.Body.Items {
+		if p.Kind == "taboo" {
+			items = append(items, fault.Item{Pointer: fmt.Sprintf("/items/%d/kind", i), Detail: "taboo"})
+		}
+	}
+	return items
+}
+
 type created struct {
 	Thing thingJSON `json:"thing"`
 }
@@ -171,7 +187,7 @@ func (e *edge) routes() {
 }
 
 // create writes one row of meta, so that tests can count effects.
-func (e *edge) create(ctx context.Context, q model.Querier, _ coltype.Time, in *struct{ Body thingBody }) (web.Answer[created], error) {
+func (e *edge) create(ctx context.Context, q model.Querier, _ coltype.Time, in *thingInput) (web.Answer[created], error) {
 	thing := thingJSON{ID: id.New("thing"), Kind: in.Body.Kind, Payload: in.Body.Payload, At: in.Body.At, Note: in.Body.Note}
 	if _, err := q.MetaInsert(ctx, model.MetaInsertParams{Key: thing.ID, Value: in.Body.Kind}); err != nil {
 		return web.Answer[created]{}, err

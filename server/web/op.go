@@ -54,6 +54,12 @@ func (op Op) status() int {
 	return op.Status
 }
 
+// Checked is an input with rules that its schema cannot say. Faults are those of
+// the values alone, whatever the database holds; they join the request's other
+// faults before the handler runs. A pointer leads into the body unless In says
+// otherwise. Values that break the schema come here too.
+type Checked interface{ Faults() []fault.Item }
+
 // errUnguarded stops a request that reached a handler past the middleware.
 var errUnguarded = errors.New("the route's middleware did not run")
 
@@ -67,6 +73,9 @@ func register[I, O any](a *API, op Op, mutates bool, run func(ctx context.Contex
 		s := stateOf(ctx)
 		if s.route == nil || s.principal.TokenID == "" {
 			return problemReply(fault.Internal(errUnguarded), s.id).stream(s), nil
+		}
+		if c, ok := any(in).(Checked); ok && !s.unparsable {
+			s.add(c.Faults()...)
 		}
 		if f := s.collected(); f != nil {
 			return problemReply(f, s.id).stream(s), nil

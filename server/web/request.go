@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -55,7 +56,10 @@ const maxFaults = 1000
 
 // add collects faults; what lies beyond maxFaults is not named.
 func (s *request) add(items ...fault.Item) {
-	s.faults = append(s.faults, items[:min(len(items), maxFaults-len(s.faults))]...)
+	for _, item := range items[:min(len(items), maxFaults-len(s.faults))] {
+		item.In = cmp.Or(item.In, fault.InBody)
+		s.faults = append(s.faults, item)
+	}
 }
 
 // collected is the one fault made of everything that was collected, or nil.
