@@ -173,13 +173,6 @@ func (p *process) signal(sig os.Signal) {
 	}
 }
 
-// term asks the process to stop, and returns its exit code.
-func (p *process) term() int {
-	p.t.Helper()
-	p.signal(syscall.SIGTERM)
-	return p.exit(40 * time.Second)
-}
-
 // exit waits for the process to end by itself, and returns its exit code.
 func (p *process) exit(within time.Duration) int {
 	p.t.Helper()

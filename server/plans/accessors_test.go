@@ -19,7 +19,7 @@ import (
 var (
 	querier = reflect.TypeFor[model.Querier]()
 	reader  = reflect.TypeFor[model.Reader]()
-	undo    = errors.New("undo")
+	errUndo = errors.New("undo")
 )
 
 // call runs one accessor with a parameter struct that set has filled.
@@ -51,9 +51,9 @@ func TestEveryAccessorRunsWithTheArgumentsItHas(t *testing.T) {
 						}
 					}
 				})
-				return undo
+				return errUndo
 			})
-			if !errors.Is(err, undo) {
+			if !errors.Is(err, errUndo) {
 				t.Fatal(err)
 			}
 			if got != nil && !store.NotFound(got) && !constraint(got) {
