@@ -20,7 +20,7 @@ var big = []string{"modernc.org/libc", "modernc.org/sqlite", "golang.org/x/text"
 // docs/examples/audit/audit.sh makes them, and their keys.
 func auditJobs(t *testing.T) (ndjson []byte, keys []string) {
 	t.Helper()
-	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}} {{.Version}} {{.Dir}}{{end}}", "./...")
+	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}", "./...")
 	list.Dir = "../.."
 	out, err := list.Output()
 	if err != nil {
@@ -28,7 +28,7 @@ func auditJobs(t *testing.T) (ndjson []byte, keys []string) {
 	}
 	lines := bufio.NewScanner(bytes.NewReader(out))
 	for lines.Scan() {
-		f := strings.Fields(lines.Text())
+		f := strings.Split(lines.Text(), "\t")
 		if len(f) != 3 || slices.Contains(keys, f[0]) || slices.Contains(big, f[0]) {
 			continue
 		}
@@ -151,13 +151,14 @@ func (a *audit) checkJobs(keys []string) {
 	var got []string
 	for _, job := range a.jobs("") {
 		var result struct {
-			Module, License string
-			Bytes, Packages int
+			Module, Version, License string
+			Bytes, Packages          int
 		}
 		if err := json.Unmarshal(job.Result, &result); err != nil || job.State != "succeeded" || result.Module != job.Key {
 			a.t.Errorf("%s is %s with %s", job.Key, job.State, job.Result)
 		}
-		if result.License == "" || result.Bytes == 0 || result.Packages == 0 {
+		// Only what was published has its licence beside it for certain.
+		if result.License == "" && result.Version != "" || result.Bytes == 0 || result.Packages == 0 {
 			a.t.Errorf("%s: %+v", job.Key, result)
 		}
 		got = append(got, job.Key)

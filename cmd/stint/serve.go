@@ -65,14 +65,16 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 		return usage(err)
 	}
 	defer s.Close()
+	config := server.Config{Version: version(), Log: log, URL: g.DB, Migrate: mode, DrainDelay: f.drainDelay}
+	if err := server.Prepare(ctx, config, s); err != nil {
+		return err
+	}
 	l, err := listen(f, log)
 	if err != nil {
 		return err
 	}
 	log.Info("listening", "api", "http://"+l.Main.Addr().String(), "database", store.Redact(g.DB), "version", version())
-	return server.Run(ctx, server.Config{
-		Version: version(), Log: log, URL: g.DB, Migrate: mode, DrainDelay: f.drainDelay,
-	}, s, l)
+	return server.Run(ctx, config, s, l)
 }
 
 // serverLog is one line per event on standard error; --verbose adds what

@@ -10,9 +10,10 @@ set -eu
 stint=${STINT:-stint}
 here=$(dirname "$0")
 
-# The sources lie in the module cache after a build; a module without a version is the one at hand.
+# A job is a line. The sources lie in the module cache after a build; the module at hand has no
+# version and lies here.
 modules() {
-    go list -deps -f '{{with .Module}}{{if .Version}}{"key":"{{.Path}}","payload":{"path":"{{.Path}}","version":"{{.Version}}","dir":"{{.Dir}}"}}{{end}}{{end}}' ./... |
+    go list -deps -f '{{with .Module}}{"key":"{{.Path}}","payload":{"path":"{{.Path}}","version":"{{.Version}}","dir":"{{.Dir}}"}}{{end}}' ./... |
         sort -u
 }
 

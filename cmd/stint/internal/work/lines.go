@@ -19,12 +19,11 @@ type sink struct {
 	to io.Writer
 }
 
+// write writes the parts at once: other processes may share the output too.
 func (s *sink) write(parts ...[]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, b := range parts {
-		_, _ = s.to.Write(b) // the work counts, not who listens to it
-	}
+	_, _ = s.to.Write(bytes.Join(parts, nil)) // the work counts, not who listens to it
 }
 
 // lines passes a command's output on in whole lines, and keeps what a report
