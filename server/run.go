@@ -108,12 +108,14 @@ func (f *front) serve(ctx context.Context, c Config, l Listeners) error {
 		go func() { failed <- admin.Serve(l.Admin) }()
 	}
 	var err error
+	delay := c.DrainDelay
 	select {
 	case <-ctx.Done():
-		c.Log.Info("draining", "at_most", DrainTime.String())
+		c.Log.Info("draining", "at_most", (delay + DrainTime).String())
 	case err = <-failed:
+		delay = 0 // there is nobody left to tell
 	}
-	return errors.Join(err, f.drain(c.DrainDelay, servers))
+	return errors.Join(err, f.drain(delay, servers))
 }
 
 // through serves by whatever handler is in place when a request comes.
@@ -121,8 +123,8 @@ func through(h *atomic.Pointer[http.Handler]) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*h.Load()).ServeHTTP(w, r) })
 }
 
-// drain stops the servers in their order: new work is refused, requests in
-// flight finish. The admin listener goes last, so that its /readyz says
+// drain stops the servers in their order: new work is refused, for delay while
+// they still accept, and requests in flight finish. The admin listener goes last, so that its /readyz says
 // draining meanwhile.
 func (f *front) drain(delay time.Duration, servers []*http.Server) error {
 	if server := f.server.Load(); server != nil {

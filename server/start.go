@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -22,13 +23,55 @@ const prepareEvery = 2 * time.Second
 // errWaiting is a start that goes on by itself once the database is there.
 var errWaiting = errors.New("waiting for the database")
 
+// Prepare does before the listeners open what a start does anyway, so that who
+// sees the port finds the token file of an embedded database. A database that
+// is not ready yet is left to Run, and so is PostgreSQL.
+func Prepare(ctx context.Context, c Config, s *store.Store) error {
+	if s.Engine() != store.SQLite {
+		return nil
+	}
+	if _, err := prepare(ctx, c, s); !errors.Is(err, errWaiting) {
+		return err
+	}
+	return nil
+}
+
 // prepare brings the database to the schema of this build and returns the key
 // that its replicas share. errWaiting means: try again; any other error is one
 // that a person has to act on.
 func prepare(ctx context.Context, c Config, s *store.Store) ([]byte, error) {
+	key, err := prepareOnce(ctx, c, s)
+	switch {
+	case err == nil:
+		return key, nil
+	case store.Rejected(err) != nil:
+		return nil, fmt.Errorf("the database %s lets nobody in by this role and credentials: %w", store.Redact(c.URL), store.Rejected(err))
+	case passes(c, err):
+		return nil, fmt.Errorf("%w: %w", errWaiting, err)
+	}
+	return nil, err
+}
+
+// passes reports whether an error of the start ends without a person: the
+// database is away, or is being made, migrated or restarted by somebody else.
+func passes(c Config, err error) bool {
+	switch {
+	case schema.Code(err) == schema.CodeLockLost:
+		return true
+	case schema.Code(err) != "":
+		return false
+	case store.NoDatabase(err):
+		return c.Migrate == schema.Off
+	}
+	f, ok := errors.AsType[*fault.Fault](store.Explain(err))
+	return ok && f.Status == http.StatusServiceUnavailable
+}
+
+func prepareOnce(ctx context.Context, c Config, s *store.Store) ([]byte, error) {
 	if s.Engine() == store.Postgres {
-		if err := s.Ping(ctx); err != nil {
-			return nil, fmt.Errorf("%w: %w", errWaiting, err)
+		// A database that is not there is the migration's to make.
+		if err := s.Ping(ctx); err != nil && !store.NoDatabase(err) {
+			return nil, err
 		}
 	}
 	if _, err := schema.Migrate(ctx, schema.Options{URL: c.URL, Mode: c.Migrate, Log: c.Log}); err != nil {
@@ -36,11 +79,10 @@ func prepare(ctx context.Context, c Config, s *store.Store) ([]byte, error) {
 	}
 	gap, err := s.Gap(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errWaiting, err)
+		return nil, err
 	}
 	if len(gap.Pending) > 0 {
-		return nil, fmt.Errorf("%w: %w", errWaiting,
-			fault.Unavailable("Migrations are pending: "+strings.Join(gap.Pending, ", ")+"."))
+		return nil, fault.Unavailable("Migrations are pending: " + strings.Join(gap.Pending, ", ") + ".")
 	}
 	if s.Engine() == store.SQLite {
 		if err := localToken(ctx, c, s); err != nil {
@@ -66,8 +108,10 @@ func localToken(ctx context.Context, c Config, s *store.Store) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("read the owner token: %w", err)
 	}
-	if err == nil && works(ctx, s, strings.TrimSpace(string(text))) {
-		return nil
+	if err == nil {
+		if ok, err := works(ctx, s, strings.TrimSpace(string(text))); ok || err != nil {
+			return err
+		}
 	}
 	token, err := issueLocal(ctx, s)
 	if err != nil {
@@ -81,10 +125,14 @@ func localToken(ctx context.Context, c Config, s *store.Store) error {
 }
 
 // works reports whether the token is one of this database: the database may
-// have been replaced beside its token file.
-func works(ctx context.Context, s *store.Store, token string) bool {
+// have been replaced beside its token file. A database that cannot say is an
+// error: a good token is not replaced for that.
+func works(ctx context.Context, s *store.Store, token string) (bool, error) {
 	_, err := control.NewVerifier(s).Verify(ctx, token)
-	return err == nil
+	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Status == http.StatusUnauthorized {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func issueLocal(ctx context.Context, s *store.Store) (token string, err error) {

@@ -33,6 +33,9 @@ const (
 	idleInTransaction    = "25P03"
 	duplicatePrepared    = "42P05"
 	unknownPrepared      = "26000"
+	noDatabase           = "3D000"
+	invalidRole          = "28000"
+	invalidPassword      = "28P01"
 )
 
 // NotFound reports whether a :one statement found no row.
@@ -54,6 +57,19 @@ func UniqueViolation(err error) bool {
 		return true
 	}
 	return false
+}
+
+// NoDatabase reports whether the server has no database of that name.
+func NoDatabase(err error) bool { return sqlState(err) == noDatabase }
+
+// Rejected is the server's own answer if it refused the role or its
+// credentials, which no waiting mends; else nil.
+func Rejected(err error) error {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) && (pg.Code == invalidRole || pg.Code == invalidPassword) {
+		return pg
+	}
+	return nil
 }
 
 // Explain turns an error that means "the database cannot be had now" into a
@@ -119,9 +135,7 @@ func conflict(err error) bool {
 // lost reports whether the connection is gone or could not be made.
 func lost(err error) bool {
 	if state := sqlState(err); state != "" {
-		// 57014 is a statement that was cancelled: its connection is well.
-		return strings.HasPrefix(state, "08") ||
-			(strings.HasPrefix(state, "57P") && state != queryCanceled) || refused(err)
+		return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P") || refused(err)
 	}
 	var connect *pgconn.ConnectError
 	var network net.Error
