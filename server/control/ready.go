@@ -46,8 +46,6 @@ type Health struct {
 	// OldestOverdueSeconds is how long ago the oldest lease ran out that the
 	// reaper has not taken back, among the first maxOverdue; null if none has.
 	OldestOverdueSeconds *float64 `json:"oldest_overdue_lease_seconds"`
-
-	err error
 }
 
 // PoolHealth is this replica's connections.
@@ -72,19 +70,14 @@ type LoopHealth struct {
 
 // Ready is nil if this replica can serve, else a 503 that says why not.
 func (r *Readiness) Ready(ctx context.Context) error {
-	h := r.judge(ctx)
-	if h.Schema == SchemaPending {
-		return fault.Unavailable("Migrations are pending: " + strings.Join(h.Pending, ", ") + ".").After(5 * time.Second)
-	}
-	return h.err
+	_, err := r.judge(ctx)
+	return err
 }
 
-// Detail is the Health of this replica.
-func (r *Readiness) Detail(ctx context.Context) any { return r.Health(ctx) }
-
-// Health asks the database, and adds the pool and the loops.
-func (r *Readiness) Health(ctx context.Context) Health {
-	h := r.judge(ctx)
+// Health is the Health of this replica, whether Ready or not: what the judgement
+// rests on, the pool and the loops.
+func (r *Readiness) Health(ctx context.Context) (any, error) {
+	h, err := r.judge(ctx)
 	h.Pool = PoolHealth(r.store.Pool())
 	h.OldestOverdueSeconds = r.oldestOverdue(ctx)
 	h.Loops = []LoopHealth{}
@@ -93,7 +86,7 @@ func (r *Readiness) Health(ctx context.Context) Health {
 			h.Loops = append(h.Loops, loopHealth(s))
 		}
 	}
-	return h
+	return h, err
 }
 
 // maxOverdue bounds how many overdue leases are looked at.
@@ -128,27 +121,27 @@ func loopHealth(s LoopStatus) LoopHealth {
 	return h
 }
 
-func (r *Readiness) judge(ctx context.Context) Health {
+func (r *Readiness) judge(ctx context.Context) (Health, error) {
 	h := Health{
 		Database: Unreachable, Engine: r.store.Engine(), Schema: Unknown,
 		Pending: []string{}, Ahead: []string{},
 	}
-	if h.err = r.store.Ping(ctx); h.err != nil {
-		return h
+	if err := r.store.Ping(ctx); err != nil {
+		return h, err
 	}
 	gap, err := r.store.Gap(ctx)
 	if err != nil {
-		h.err = err
-		return h
+		return h, err
 	}
 	h.Database, h.Schema = Reachable, SchemaCurrent
 	h.Pending, h.Ahead = append(h.Pending, gap.Pending...), append(h.Ahead, gap.Ahead...)
-	switch {
-	case len(gap.Pending) > 0:
+	if len(gap.Pending) > 0 {
 		h.Schema = SchemaPending
-	case len(gap.Ahead) > 0:
+		return h, fault.Unavailable("Migrations are pending: " + strings.Join(h.Pending, ", ") + ".").After(5 * time.Second)
+	}
+	if len(gap.Ahead) > 0 {
 		h.Schema = SchemaAhead
 	}
-	_, h.err = r.store.Time(ctx)
-	return h
+	_, err = r.store.Time(ctx)
+	return h, err
 }

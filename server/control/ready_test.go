@@ -26,7 +26,7 @@ func TestReadyOnceEveryMigrationIsApplied(t *testing.T) {
 			if err := r.Ready(t.Context()); !errors.As(err, &f) || f.Status != 503 || !strings.Contains(f.Detail, "0001") {
 				t.Errorf("an empty database: %v, want a 503 naming 0001", err)
 			}
-			if h := r.Health(t.Context()); h.Schema != control.SchemaPending || h.Database != control.Reachable {
+			if h := health(t, r); h.Schema != control.SchemaPending || h.Database != control.Reachable {
 				t.Errorf("an empty database: %+v", h)
 			}
 		})
@@ -37,7 +37,7 @@ func TestReadyOnceEveryMigrationIsApplied(t *testing.T) {
 		if err := r.Ready(t.Context()); err != nil {
 			t.Error(err)
 		}
-		h := r.Health(t.Context())
+		h := health(t, r)
 		if h.Schema != control.SchemaCurrent || h.Pool.Max == 0 || len(h.Loops) != 1 || h.Loops[0].AgeSeconds != nil {
 			t.Errorf("the detail is %+v", h)
 		}
@@ -52,7 +52,7 @@ func TestNewerSchemaUnderARunningProcessStaysReady(t *testing.T) {
 		if err := r.Ready(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if h := r.Health(t.Context()); h.Schema != control.SchemaAhead || len(h.Ahead) != 1 || h.Ahead[0] != "9999" {
+		if h := health(t, r); h.Schema != control.SchemaAhead || len(h.Ahead) != 1 || h.Ahead[0] != "9999" {
 			t.Errorf("the detail is %+v", h)
 		}
 	})
@@ -66,7 +66,7 @@ func TestNotReadyWhileTheDatabaseIsAway(t *testing.T) {
 	if err := r.Ready(t.Context()); !errors.As(err, &f) || f.Status != 503 || f.RetryAfter == 0 {
 		t.Errorf("got %v, want a 503 with Retry-After", err)
 	}
-	if h := r.Health(t.Context()); h.Database != control.Unreachable || h.Schema != control.Unknown {
+	if h := health(t, r); h.Database != control.Unreachable || h.Schema != control.Unknown {
 		t.Errorf("the detail is %+v", h)
 	}
 }
@@ -78,7 +78,7 @@ func TestVerboseShowsTheOldestOverdueLease(t *testing.T) {
 		s.SetClock(func() coltype.Time { return now })
 		owner := dbtest.Owner(t, s, "ada")
 		r := control.NewReadiness(s, nil)
-		if got := r.Health(t.Context()).OldestOverdueSeconds; got != nil {
+		if got := health(t, r).OldestOverdueSeconds; got != nil {
 			t.Errorf("without a claim: %v", *got)
 		}
 		for i, age := range []int64{30, 90, -60} {
@@ -87,11 +87,21 @@ func TestVerboseShowsTheOldestOverdueLease(t *testing.T) {
 				select $1, $2, 'review', 'claimed', '{}', 3, created_at, 1, 5, 'l', 'w', `+at(s, now, -age)+`, created_at, created_at
 				from owners where id = $2`, fmt.Sprint("job_", i), owner.ID)
 		}
-		got := r.Health(t.Context()).OldestOverdueSeconds
+		got := health(t, r).OldestOverdueSeconds
 		if got == nil || *got != 90 {
 			t.Errorf("oldest overdue lease: %v, want 90", got)
 		}
 	})
+}
+
+// health is what /readyz?verbose shows; it and Ready judge alike.
+func health(t *testing.T, r *control.Readiness) control.Health {
+	t.Helper()
+	h, err := r.Health(t.Context())
+	if ready := r.Ready(t.Context()); (err == nil) != (ready == nil) {
+		t.Errorf("Health says %v, Ready %v", err, ready)
+	}
+	return h.(control.Health)
 }
 
 // at is the instant seconds after t, as a literal of the engine.

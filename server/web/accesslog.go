@@ -46,14 +46,16 @@ func (a *API) logLine(r *http.Request, method string, rec *recorder, took time.D
 	a.log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
-// levelOf is debug for the health routes, which are asked every second, and
-// error for the server's own faults.
+// levelOf is error for the server's own faults, and debug for the health routes,
+// which are asked every second: that a replica is not ready is their answer.
 func levelOf(r *http.Request, s *request) slog.Level {
+	health := r.URL.Path == "/livez" || r.URL.Path == "/readyz"
+	failed := s.fault != nil && s.fault.Status >= 500 && r.Context().Err() == nil
 	switch {
-	case r.URL.Path == "/livez" || r.URL.Path == "/readyz":
-		return slog.LevelDebug
-	case s.fault != nil && s.fault.Status >= 500 && r.Context().Err() == nil:
+	case failed && (!health || s.fault.Status != http.StatusServiceUnavailable):
 		return slog.LevelError
+	case health:
+		return slog.LevelDebug
 	}
 	return slog.LevelInfo
 }

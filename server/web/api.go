@@ -14,10 +14,11 @@ import (
 	"github.com/stint-run/stint/server/store"
 )
 
-// Readiness says whether this replica can serve, and more for /readyz?verbose.
+// Readiness says whether this replica can serve. Health is Ready with what the
+// replica knows of itself, for /readyz?verbose.
 type Readiness interface {
 	Ready(ctx context.Context) error
-	Detail(ctx context.Context) any
+	Health(ctx context.Context) (detail any, err error)
 }
 
 // Config is what an API is made from.

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 )
@@ -9,17 +8,13 @@ import (
 // Closed serves what a replica can before its database is ready: /livez is 200,
 // and everything else a 503 that reason explains.
 func Closed(log *slog.Logger, reason func() error) http.Handler {
-	a := New(Config{Log: log, CursorKey: make([]byte, 32), Readiness: closed{reason}})
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /livez", a.livez)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+	a := New(Config{Log: log, CursorKey: make([]byte, 32)})
+	serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/livez" && r.Method == http.MethodGet {
+			a.livez(w, r)
+			return
+		}
 		a.fail(w, r, unready(r, reason()))
 	})
-	return chain(mux, a.withRequest, a.logAccess, a.recoverPanics, secureHeaders)
+	return chain(serve, a.withRequest, a.logAccess, a.recoverPanics, secureHeaders, headAsGet)
 }
-
-// closed is the readiness of a replica that has not begun to serve.
-type closed struct{ reason func() error }
-
-func (c closed) Ready(context.Context) error { return c.reason() }
-func (c closed) Detail(context.Context) any  { return nil }

@@ -35,11 +35,8 @@ func (a *API) livez(w http.ResponseWriter, r *http.Request) {
 // readyz answers whether this replica should get requests: 503 while it drains
 // or cannot serve. ?verbose adds what the replica knows of itself.
 func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
-	var detail any
-	if a.ready != nil && r.URL.Query().Has("verbose") {
-		detail = a.ready.Detail(r.Context())
-	}
-	if err := a.readiness(r); err != nil {
+	detail, err := a.readiness(r)
+	if err != nil {
 		f := *explain(r.Context(), err)
 		if detail != nil {
 			f.Members = nil
@@ -55,19 +52,33 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
 	a.answer(w, r, body)
 }
 
-func (a *API) readiness(r *http.Request) error {
+// readiness judges once, and in more detail if that is asked for.
+func (a *API) readiness(r *http.Request) (detail any, err error) {
+	verbose := r.URL.Query().Has("verbose")
+	draining := a.stopping()
+	switch {
+	case a.ready == nil || (draining && !verbose):
+	case verbose:
+		detail, err = a.ready.Health(r.Context())
+	default:
+		err = a.ready.Ready(r.Context())
+	}
+	switch {
+	case draining:
+		return detail, fault.Draining()
+	case err != nil:
+		return detail, unready(r, err)
+	}
+	return detail, nil
+}
+
+func (a *API) stopping() bool {
 	select {
 	case <-a.draining:
-		return fault.Draining()
+		return true
 	default:
+		return false
 	}
-	if a.ready == nil {
-		return nil
-	}
-	if err := a.ready.Ready(r.Context()); err != nil {
-		return unready(r, err)
-	}
-	return nil
 }
 
 // unready makes every reason a 503: a reason without a fault is not for clients.

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
@@ -115,6 +116,41 @@ func TestUnknownErrorsStayInTheLog(t *testing.T) {
 			}
 		}
 	})
+}
+
+// bewildered is a replica that cannot even say whether it is ready.
+type bewildered struct{ readiness }
+
+func (bewildered) Ready(context.Context) error { panic("lost") }
+
+// TestProbesAreQuietUnlessTheServerFails: that it is not ready is an answer.
+func TestProbesAreQuietUnlessTheServerFails(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		r      web.Readiness
+		status int
+		loud   bool
+	}{
+		"ready":      {readiness{}, 200, false},
+		"not ready":  {readiness{errSQL}, 503, false},
+		"bewildered": {bewildered{}, 500, true},
+	} {
+		e := one(t, web.Config{Readiness: tt.r})
+		if got := e.do(t, "GET", "/readyz", ""); got.StatusCode != tt.status {
+			t.Errorf("%s: status %d", name, got.StatusCode)
+		}
+		e.do(t, "GET", "/v1/things", "")
+		loud := false
+		for _, rec := range e.lines(t, 1) {
+			loud = loud || (rec["level"] == "ERROR" && rec["status"] == 500.0)
+			if rec["status"] == 503.0 {
+				t.Errorf("%s: %v", name, rec)
+			}
+		}
+		if loud != tt.loud {
+			t.Errorf("%s: loud is %v: %s", name, loud, e.log)
+		}
+	}
 }
 
 func TestServerTimingShowsTheDatabase(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -22,7 +23,9 @@ import (
 type readiness struct{ err error }
 
 func (r readiness) Ready(context.Context) error { return r.err }
-func (r readiness) Detail(context.Context) any  { return map[string]int{"pool": 3} }
+func (r readiness) Health(context.Context) (any, error) {
+	return map[string]int{"pool": 3}, r.err
+}
 
 func TestReadiness(t *testing.T) {
 	t.Parallel()
@@ -81,6 +84,24 @@ func TestDrainTurnsReadinessOffAndLetsRequestsEnd(t *testing.T) {
 	for _, path := range []string{"/livez", "/v1/things"} {
 		if got := e.do(t, "GET", path, ""); got.StatusCode != 200 {
 			t.Errorf("%s while draining: status %d", path, got.StatusCode)
+		}
+	}
+}
+
+func TestAClosedReplicaAnswersItselfWhateverIsAsked(t *testing.T) {
+	t.Parallel()
+	e := one(t, web.Config{})
+	before := httptest.NewServer(web.Closed(slog.New(slog.DiscardHandler), func() error { return fault.Unavailable("Starting.") }))
+	t.Cleanup(before.Close)
+	e.url = before.URL
+	for _, path := range []string{"/readyz", "/", "//evil.example//b", "/v1/jobs/../x", "/livez/", "*"} {
+		if status := e.raw(t, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); status != "503" {
+			t.Errorf("GET %s: status %s", path, status)
+		}
+	}
+	for method, status := range map[string]int{"GET": 200, "HEAD": 200, "POST": 503} {
+		if got := e.do(t, method, "/livez", ""); got.StatusCode != status {
+			t.Errorf("%s /livez: status %d", method, got.StatusCode)
 		}
 	}
 }
