@@ -25,6 +25,9 @@ const (
 	// A round trip above goodTrip is tried again: its half is the error.
 	goodTrip = 50 * time.Millisecond
 	tries    = 3
+	// failureLife is how long a failed measure answers whoever asks next: the
+	// requests that meet a database that is away must not ask it one by one.
+	failureLife = time.Second
 )
 
 // Clock tells one time on every replica: the database's, carried by this
@@ -36,11 +39,18 @@ type Clock struct {
 	// measure asks for the time; nil on SQLite, where the wall clock is it.
 	measure func(ctx context.Context) (time.Time, error)
 
-	asking sync.Mutex // one measure at a time
-	mu     sync.Mutex // guards what follows
+	asking chan struct{} // holds the one who measures
+	mu     sync.Mutex    // guards what follows
 	at     anchor
 	last   time.Time
+	failed failure
 	fixed  func() coltype.Time
+}
+
+// failure is the last measure's error, and when it came.
+type failure struct {
+	err error
+	at  time.Duration
 }
 
 // anchor ties one measured time to both clocks of the process. Its zero value
@@ -60,7 +70,11 @@ func newClock(measure func(context.Context) (time.Time, error)) (*Clock, error) 
 		now := time.Now()
 		return now.Round(0).Add(skew), now.Sub(start)
 	}
-	return &Clock{read: read, measure: measure}, nil
+	return clockOf(read, measure), nil
+}
+
+func clockOf(read func() (time.Time, time.Duration), measure func(context.Context) (time.Time, error)) *Clock {
+	return &Clock{read: read, measure: measure, asking: make(chan struct{}, 1)}
 }
 
 // testSkew shifts the wall clock that this process reads, so that a test can
@@ -111,6 +125,21 @@ func (c *Clock) carried() (coltype.Time, bool) {
 	return c.tell(mono), true
 }
 
+// within is the time by the last measure, however old that is; false if nothing
+// was measured, or the carried time is not believed.
+func (c *Clock) within() (coltype.Time, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fixed != nil {
+		return c.fixed(), true
+	}
+	wall, mono := c.read()
+	if !c.believed(wall, mono) {
+		return coltype.Time{}, false
+	}
+	return c.tell(mono), true
+}
+
 // believed reports whether both clocks went on alike since the last measure.
 func (c *Clock) believed(wall time.Time, mono time.Duration) bool {
 	if c.at == (anchor{}) {
@@ -132,29 +161,59 @@ func (c *Clock) tell(mono time.Duration) coltype.Time {
 
 // refresh takes a measure, unless another one made it needless meanwhile.
 func (c *Clock) refresh(ctx context.Context, always bool) error {
-	c.asking.Lock()
-	defer c.asking.Unlock()
-	if _, ok := c.carried(); ok && !always {
-		return nil
+	select {
+	case c.asking <- struct{}{}:
+		defer func() { <-c.asking }()
+	case <-ctx.Done():
+		return fmt.Errorf("wait for a measure of the database's clock: %w", ctx.Err())
+	}
+	if !always {
+		if _, ok := c.carried(); ok {
+			return nil
+		}
+		if err := c.justFailed(); err != nil {
+			return err
+		}
 	}
 	if c.measure == nil {
 		c.followWall()
 		return nil
 	}
 	at, err := c.ask(ctx)
+	return c.settle(ctx, at, err, always)
+}
+
+// settle takes the outcome of a measure.
+func (c *Clock) settle(ctx context.Context, at anchor, err error, always bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.failed = failure{}
 	if err == nil {
 		c.at = at
 		return nil
 	}
-	if c.believed(c.read()) {
-		c.at.extend(c.read())
+	wall, mono := c.read()
+	if c.believed(wall, mono) {
+		c.at.extend(wall, mono)
 		if !always {
 			return nil
 		}
 	}
-	return fmt.Errorf("measure the database's clock: %w", err)
+	err = fmt.Errorf("measure the database's clock: %w", err)
+	if ctx.Err() == nil { // else it says more about the caller than the database
+		c.failed = failure{err: err, at: mono}
+	}
+	return err
+}
+
+// justFailed is the error of a measure that failed a moment ago.
+func (c *Clock) justFailed() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, mono := c.read(); c.failed.err != nil && mono-c.failed.at < failureLife {
+		return c.failed.err
+	}
+	return nil
 }
 
 // extend makes the carried time count as measured now: the database is away,

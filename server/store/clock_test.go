@@ -23,7 +23,7 @@ type world struct {
 
 func newWorld() (*world, *Clock) {
 	w := &world{wall: t0.Add(90 * time.Second), database: t0}
-	return w, &Clock{read: w.read, measure: w.measure}
+	return w, clockOf(w.read, w.measure)
 }
 
 func (w *world) read() (time.Time, time.Duration) { return w.wall, w.mono }
@@ -141,11 +141,83 @@ func TestClockFailsRatherThanGuess(t *testing.T) {
 		t.Errorf("a clock that was never measured shows %v, %v", now, err)
 	}
 	w.away = false
-	shows(t, c, t0)
+	w.pass(failureLife)
+	shows(t, c, t0.Add(failureLife))
 	w.away = true
 	w.sleep(time.Hour)
 	if now, err := c.Time(t.Context()); !errors.Is(err, errAway) || !now.IsZero() {
 		t.Errorf("a clock that slept shows %v, %v", now, err)
+	}
+}
+
+// TestFailedMeasureIsSharedForAMoment: with the database away, requests are
+// refused together, not one measure after the other; who asks in the
+// background asks.
+func TestFailedMeasureIsSharedForAMoment(t *testing.T) {
+	t.Parallel()
+	w, c := newWorld()
+	w.away = true
+	for range 50 {
+		if _, err := c.Time(t.Context()); !errors.Is(err, errAway) {
+			t.Fatalf("got %v, want the error of the measure", err)
+		}
+	}
+	if w.asked != 1 {
+		t.Errorf("the database was asked %d times, want once", w.asked)
+	}
+	w.away = false
+	if err := c.Remeasure(t.Context()); err != nil {
+		t.Error(err)
+	}
+	shows(t, c, t0)
+}
+
+// TestFailureOfOneCallerIsNotShared: a caller that gave up says nothing about
+// the database.
+func TestFailureOfOneCallerIsNotShared(t *testing.T) {
+	t.Parallel()
+	w, c := newWorld()
+	w.away = true
+	gone, cancel := context.WithCancel(t.Context())
+	c.measure = func(ctx context.Context) (time.Time, error) {
+		cancel()
+		return w.measure(ctx)
+	}
+	if _, err := c.Time(gone); !errors.Is(err, errAway) {
+		t.Errorf("the caller that gave up: %v", err)
+	}
+	w.away = false
+	shows(t, c, t0)
+}
+
+// TestWaitForAMeasureEndsWithItsContext: whoever measures may take long.
+func TestWaitForAMeasureEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	_, c := newWorld()
+	c.asking <- struct{}{} // somebody measures
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Time(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the context's error", err)
+	}
+}
+
+// TestTimeWithinATransactionAsksNobody: however old the measure is; after a
+// sleep there is none.
+func TestTimeWithinATransactionAsksNobody(t *testing.T) {
+	t.Parallel()
+	w, c := newWorld()
+	if _, ok := c.within(); ok {
+		t.Error("a time, though nothing was measured")
+	}
+	shows(t, c, t0)
+	w.pass(2 * maxAge)
+	if now, ok := c.within(); !ok || !now.Time.Equal(t0.Add(2*maxAge)) || w.asked != 1 {
+		t.Errorf("%v, %v after %d measures", now, ok, w.asked)
+	}
+	w.sleep(time.Hour)
+	if _, ok := c.within(); ok || w.asked != 1 {
+		t.Errorf("a time after a sleep, and %d measures", w.asked)
 	}
 }
 

@@ -100,7 +100,7 @@ func away(err error) bool {
 	if LockTimeout(err) || conflict(err) || lost(err) || poolerInTheWay(err) {
 		return true
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errClockMoved) {
 		return true
 	}
 	switch state := sqlState(err); state {

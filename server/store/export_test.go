@@ -26,6 +26,13 @@ func ReadForTest(ctx context.Context, s *Store, query string) (text string, err 
 	return text, err
 }
 
+// SleepForTest is what a process finds that slept: its clock is not believed.
+func SleepForTest(s *Store) {
+	s.clock.mu.Lock()
+	defer s.clock.mu.Unlock()
+	s.clock.at = anchor{}
+}
+
 // ConnsForTest is a reader of PRAGMAs for the writer of an SQLite store and for
 // each reader, all taken at once until the test ends.
 func ConnsForTest(t *testing.T, s *Store) (writer func(string) string, readers []func(string) string) {

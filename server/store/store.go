@@ -168,6 +168,17 @@ func (s *Store) Time(ctx context.Context) (coltype.Time, error) {
 	return now, Explain(err)
 }
 
+// TxTime is the time within a transaction. It asks nobody, since that would take
+// a second connection while the first is held: Tx has measured before. If the
+// process slept since, its error makes Tx begin anew.
+func (s *Store) TxTime() (coltype.Time, error) {
+	now, ok := s.clock.within()
+	if !ok {
+		return coltype.Time{}, errClockMoved
+	}
+	return now, nil
+}
+
 // Now is Time for callers without a context; the zero Time, which no column
 // that must hold a time accepts, where Time would fail.
 func (s *Store) Now() coltype.Time {

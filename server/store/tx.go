@@ -23,6 +23,9 @@ const (
 	rollbackWait = 2 * time.Second
 )
 
+// errClockMoved stops a transaction that could not be told the time.
+var errClockMoved = errors.New("wall and monotonic time parted since the transaction began")
+
 // txn is one open transaction of an engine.
 type txn interface {
 	querier() model.Querier
@@ -44,11 +47,11 @@ type txn interface {
 // fault commit_unknown (503). A writer or connection that cannot be had in
 // time is the fault unavailable (503).
 func (s *Store) Tx(ctx context.Context, fn func(q model.Querier) error) error {
-	// A measure that is due is taken now: inside, Now would need a second connection.
-	if _, err := s.Time(ctx); err != nil {
-		return err
-	}
 	for run := 1; ; run++ {
+		// A measure that is due is taken now: inside, it would need a second connection.
+		if _, err := s.Time(ctx); err != nil {
+			return err
+		}
 		err := s.runTx(ctx, fn)
 		if err == nil || !again(err, run) || ctx.Err() != nil {
 			return Explain(err)
@@ -67,6 +70,8 @@ func again(err error, run int) bool {
 		return false
 	case UniqueViolation(err):
 		return run < maxUniqueRuns
+	case errors.Is(err, errClockMoved):
+		return run < maxRuns
 	}
 	return conflict(err) && run < maxRuns
 }

@@ -50,6 +50,35 @@ func TestTxCommitsWhatFnWroteAndRollsBackWhenItFails(t *testing.T) {
 	})
 }
 
+// TestTransactionOfAProcessThatSleptBeginsAnew: the time is measured between
+// transactions, never inside one, where it would take a second connection.
+func TestTransactionOfAProcessThatSleptBeginsAnew(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		ctx, runs := t.Context(), 0
+		err := s.Tx(ctx, func(q model.Querier) error {
+			if runs++; runs == 1 {
+				store.SleepForTest(s)
+			}
+			now, err := s.TxTime()
+			if err == nil && now.IsZero() {
+				t.Error("TxTime shows nothing")
+			}
+			return errors.Join(setMeta(ctx, q, "run", fmt.Sprint(runs)), err)
+		})
+		if err != nil || runs != 2 {
+			t.Errorf("%v after %d runs, want none after 2", err, runs)
+		}
+		metaIs(t, s, "run", "2")
+		always := s.Tx(ctx, func(model.Querier) error {
+			store.SleepForTest(s)
+			_, err := s.TxTime()
+			return err
+		})
+		isFault(t, always, "unavailable")
+	})
+}
+
 func TestFaultOfFnRollsBackAndPassesUnchanged(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, s *store.Store) {

@@ -30,7 +30,7 @@ type Op struct {
 
 	MaxBody       int64         // bytes after decompression; 0 is 1 MiB
 	BodyTime      time.Duration // for the body to arrive; 0 is the API's
-	AnswerTime    time.Duration // for the answer to be sent; 0 is 75 s
+	AnswerTime    time.Duration // for the answer to be made; 0 is 70 s
 	NoIdempotency bool          // the answer holds a secret or is a stream: a key is refused
 }
 

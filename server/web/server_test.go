@@ -156,6 +156,30 @@ func TestSlowBodiesAreCutOff(t *testing.T) {
 	}
 }
 
+// TestARequestThatRunsOutOfTimeIsToldSo: both ways to the database see the end.
+func TestARequestThatRunsOutOfTimeIsToldSo(t *testing.T) {
+	t.Parallel()
+	e := one(t, web.Config{})
+	forever := func(ctx context.Context) error {
+		<-ctx.Done()
+		return fmt.Errorf("work: %w", ctx.Err())
+	}
+	op := func(method, path string) web.Op {
+		return web.Op{Method: method, Path: path, ID: method + path[4:], Scope: web.AnyToken, AnswerTime: 50 * time.Millisecond}
+	}
+	web.Read(e.API, op("GET", "/v1/long"), func(ctx context.Context, _ model.Reader, _ coltype.Time, _ *nothing) (*claimed, error) {
+		return nil, forever(ctx)
+	})
+	web.Write(e.API, op("POST", "/v1/long"), func(ctx context.Context, _ model.Querier, _ coltype.Time, _ *nothing) (web.Answer[claimed], error) {
+		return web.Answer[claimed]{}, forever(ctx)
+	})
+	for _, method := range []string{"GET", "POST"} {
+		if got := e.do(t, method, "/v1/long", ""); got.StatusCode != 503 || got.problem(t).Code != "unavailable" {
+			t.Errorf("%s: status %d: %s", method, got.StatusCode, got.body)
+		}
+	}
+}
+
 func TestAWaitingRequestOutlivesTheBodysDeadline(t *testing.T) {
 	t.Parallel()
 	e := one(t, web.Config{BodyTime: 100 * time.Millisecond})

@@ -111,10 +111,6 @@ func (d *door[I, O]) attempt(ctx context.Context, key *control.Key, in *I) (*pas
 			return nil, err
 		}
 	}
-	// A clock that must be measured is measured before a connection is held.
-	if _, err := d.api.store.Time(ctx); err != nil {
-		return nil, err
-	}
 	var p *passage[O]
 	err := d.api.store.Tx(ctx, func(q model.Querier) error {
 		p = &passage[O]{}
@@ -130,7 +126,7 @@ func (d *door[I, O]) attempt(ctx context.Context, key *control.Key, in *I) (*pas
 }
 
 func (d *door[I, O]) run(ctx context.Context, q model.Querier, in *I, p *passage[O]) error {
-	now, err := d.api.store.Time(ctx)
+	now, err := d.api.store.TxTime()
 	if err != nil {
 		return err
 	}
