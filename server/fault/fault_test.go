@@ -73,7 +73,7 @@ func TestUnlistedCodePanics(t *testing.T) {
 
 func TestAfterMakesRetryable(t *testing.T) {
 	t.Parallel()
-	f := fault.TooMany(1500 * time.Millisecond)
+	f := fault.Internal(nil).After(1500 * time.Millisecond)
 	if !f.Retryable || f.RetryAfter != 1500*time.Millisecond {
 		t.Fatalf("retry hint is lost: %+v", f)
 	}

@@ -61,21 +61,9 @@ func StateConflict(jobID, state string) *Fault {
 	return ofJob("state_conflict", "The job is "+state+"; that forbids the transition.", jobID, state)
 }
 
-// RunStateConflict is a transition that the run's status forbids.
-func RunStateConflict(runID, status string) *Fault {
-	return New("state_conflict", "The run is "+status+"; that forbids the transition.").
-		With("run_id", runID).With("state", status)
-}
-
 // KeyInUse is a key that a live job holds.
 func KeyInUse(jobID, state string) *Fault {
 	return ofJob("key_in_use", "A live job holds the key.", jobID, state)
-}
-
-// RunAlreadyActive is a connection whose present run has a live lease.
-func RunAlreadyActive(runID, status string) *Fault {
-	return New("run_already_active", "The connection has a live run.").
-		With("run_id", runID).With("state", status)
 }
 
 // PreconditionFailed is an If-Match that names another version.
@@ -113,11 +101,6 @@ func IdempotencyKeyReused() *Fault {
 // IdempotencyUnsupported is a key on a route that keeps no answers.
 func IdempotencyUnsupported() *Fault {
 	return New("idempotency_unsupported", "This route takes no Idempotency-Key.")
-}
-
-// TooMany is a caller that must slow down.
-func TooMany(after time.Duration) *Fault {
-	return New("too_many_requests", "Too many requests.").After(after)
 }
 
 // Unavailable is a database that cannot be reached or is overloaded.

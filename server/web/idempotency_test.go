@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
@@ -203,7 +202,7 @@ func TestOutcomesOfRowsAreKeptWithoutTheirEffect(t *testing.T) {
 }
 
 func TestOtherFaultsLeaveTheKeyFree(t *testing.T) {
-	for name, err := range map[string]error{"422": fault.Invalid(), "503": fault.Unavailable("away"), "500": errSQL, "429": fault.TooMany(time.Second)} {
+	for name, err := range map[string]error{"422": fault.Invalid(), "503": fault.Unavailable("away"), "500": errSQL, "428": fault.PreconditionRequired()} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, e *edge) {
 				e.during = func(model.Querier) error { return err }
