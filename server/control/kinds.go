@@ -10,16 +10,16 @@ var BuiltinKinds = []string{"implement", "review", "discover", "sync"}
 
 // The settings of a kind that nobody has set: seconds, and attempts.
 const (
-	DefaultLeaseSeconds       = 60
-	DefaultMaxAttempts        = 5
-	DefaultBackoffBaseSeconds = 5
-	DefaultBackoffCapSeconds  = 3600
+	defaultLeaseSeconds       = 60
+	defaultMaxAttempts        = 5
+	defaultBackoffBaseSeconds = 5
+	defaultBackoffCapSeconds  = 3600
 )
 
 // DefaultKind is a kind of an owner as it is first registered.
 func DefaultKind(ownerID, name string, now coltype.Time) model.KindInsertParams {
 	return model.KindInsertParams{
-		OwnerID: ownerID, Name: name, LeaseSeconds: DefaultLeaseSeconds, MaxAttempts: DefaultMaxAttempts,
-		BackoffBaseSeconds: DefaultBackoffBaseSeconds, BackoffCapSeconds: DefaultBackoffCapSeconds, CreatedAt: now,
+		OwnerID: ownerID, Name: name, LeaseSeconds: defaultLeaseSeconds, MaxAttempts: defaultMaxAttempts,
+		BackoffBaseSeconds: defaultBackoffBaseSeconds, BackoffCapSeconds: defaultBackoffCapSeconds, CreatedAt: now,
 	}
 }

@@ -208,7 +208,7 @@ func TestLastUseIsWrittenByThePassOnly(t *testing.T) {
 			t.Errorf("a request wrote %v", at)
 		}
 		for _, want := range []int{1, 0} {
-			if n, err := v.FlushLastUsed(ctx, s); err != nil || n != want {
+			if n, err := v.Loop().Run(ctx, s); err != nil || n != want {
 				t.Errorf("flushed %d, %v; want %d", n, err, want)
 			}
 		}
@@ -226,10 +226,10 @@ func TestUseThatCouldNotBeWrittenWaitsForTheNextPass(t *testing.T) {
 	v := control.NewVerifier(s)
 	admitted(t, v, text, true)
 	gone := dbtest.Open(t, store.Config{URL: dbtest.Empty(t, store.SQLite)})
-	if _, err := v.FlushLastUsed(t.Context(), gone); err == nil {
+	if _, err := v.Loop().Run(t.Context(), gone); err == nil {
 		t.Fatal("a database without tables took the use of a token")
 	}
-	if n, err := v.FlushLastUsed(t.Context(), s); err != nil || n != 1 {
+	if n, err := v.Loop().Run(t.Context(), s); err != nil || n != 1 {
 		t.Errorf("flushed %d, %v; want 1", n, err)
 	}
 }

@@ -24,8 +24,8 @@ const (
 	verdictLife  = 5 * time.Second
 	refreshAfter = 4 * time.Second
 
-	// LastUsedEvery is how often FlushLastUsed should run.
-	LastUsedEvery = time.Minute
+	// lastUsedEvery is how often flushLastUsed should run.
+	lastUsedEvery = time.Minute
 
 	// Guesses have a cache of their own: they cannot push known tokens out.
 	knownSize, unknownSize = 4096, 1024
@@ -174,10 +174,10 @@ func (v *Verifier) note(tokenID string, now coltype.Time) {
 	v.used[tokenID] = now
 }
 
-// FlushLastUsed writes when the tokens were last seen, so that no request has
+// flushLastUsed writes when the tokens were last seen, so that no request has
 // to. It is a pass of the loop runner; what it cannot write now waits for the
 // next one.
-func (v *Verifier) FlushLastUsed(ctx context.Context, s *store.Store) (int, error) {
+func (v *Verifier) flushLastUsed(ctx context.Context, s *store.Store) (int, error) {
 	used := v.takeUsed()
 	err := s.Tx(ctx, func(q model.Querier) error {
 		for _, tokenID := range slices.Sorted(maps.Keys(used)) {
@@ -211,7 +211,7 @@ func (v *Verifier) giveBack(used map[string]coltype.Time) {
 	}
 }
 
-// Loop is the pass that calls FlushLastUsed.
+// Loop is the pass that calls flushLastUsed.
 func (v *Verifier) Loop() Loop {
-	return Loop{Name: "tokens-last-used", Every: LastUsedEvery, Run: v.FlushLastUsed}
+	return Loop{Name: "tokens-last-used", Every: lastUsedEvery, Run: v.flushLastUsed}
 }

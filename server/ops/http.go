@@ -55,6 +55,9 @@ type createInput struct {
 	}
 }
 
+// Faults are those of the scopes.
+func (in *createInput) Faults() []fault.Item { return web.ScopeFaults("/scopes", in.Body.Scopes) }
+
 // createdToken shows a token's text, once.
 type createdToken struct {
 	Secret string    `json:"secret" doc:"The token. It is shown once."`
@@ -65,17 +68,13 @@ type createdToken struct {
 
 func (h *routes) create(ctx context.Context, q model.Querier, now coltype.Time, in *createInput) (web.Answer[createdToken], error) {
 	caller := web.Caller(ctx)
-	scopes, err := web.ParseScopes("/scopes", in.Body.Scopes)
-	if err != nil {
-		return web.Answer[createdToken]{}, err
-	}
-	for _, scope := range scopes {
+	for _, scope := range in.Body.Scopes {
 		if !caller.Allows(scope) {
 			return web.Answer[createdToken]{}, fault.Forbidden(scope)
 		}
 	}
 	text, token, err := control.Issue(ctx, q, now, control.TokenIn{
-		OwnerID: caller.OwnerID, Name: in.Body.Name, Scopes: scopes, ExpiresAt: in.Body.ExpiresAt,
+		OwnerID: caller.OwnerID, Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: in.Body.ExpiresAt,
 	})
 	if err != nil {
 		return web.Answer[createdToken]{}, err
@@ -96,7 +95,8 @@ func (h *routes) list(ctx context.Context, q model.Reader, _ coltype.Time, in *l
 	if err != nil {
 		return nil, fmt.Errorf("list tokens: %w", err)
 	}
-	return web.Fill(w, rows, func(t model.Token) keyset.Position { return keyset.Position{At: t.CreatedAt, ID: t.ID} }, tokenOf), nil
+	page, next := keyset.Cut(rows, int(w.Limit), func(t model.Token) keyset.Position { return keyset.Position{At: t.CreatedAt, ID: t.ID} })
+	return web.NewPage(w, keyset.Convert(page, tokenOf), next), nil
 }
 
 type revokeInput struct {

@@ -25,8 +25,8 @@ func Uncounted(ctx context.Context) context.Context {
 	return context.WithValue(ctx, statsKey{}, (*Stats)(nil))
 }
 
-// StatsOf is the Stats found in ctx; nil, which counts nothing, without one.
-func StatsOf(ctx context.Context) *Stats {
+// statsOf is the Stats found in ctx; nil, which counts nothing, without one.
+func statsOf(ctx context.Context) *Stats {
 	st, _ := ctx.Value(statsKey{}).(*Stats)
 	return st
 }
@@ -50,7 +50,7 @@ func (st *Stats) Duration() time.Duration {
 
 // count notes the start of a statement; the function returned notes its end.
 func count(ctx context.Context) (done func()) {
-	st := StatsOf(ctx)
+	st := statsOf(ctx)
 	if st == nil {
 		return func() {}
 	}

@@ -34,12 +34,11 @@ type Config struct {
 
 // API is the routes of a server and what they share.
 type API struct {
-	Cursors Cursors
-
 	log      *slog.Logger
 	store    *store.Store
 	verifier Verifier
 	ready    Readiness
+	cursors  cursors
 	bodyTime time.Duration
 	echo     *echo.Echo
 	huma     huma.API
@@ -59,11 +58,11 @@ func New(c Config) *API {
 		c.BodyTime = bodyTime
 	}
 	a := &API{
-		Cursors:  NewCursors(c.CursorKey),
 		log:      c.Log,
 		store:    c.Store,
 		verifier: c.Verifier,
 		ready:    c.Readiness,
+		cursors:  newCursors(c.CursorKey),
 		bodyTime: c.BodyTime,
 		echo:     echo.New(),
 		routes:   map[string]*route{},

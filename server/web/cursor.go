@@ -15,8 +15,8 @@ import (
 // Position is a row's place in a list ordered by (time, id).
 type Position = keyset.Position
 
-// Bind is what a cursor belongs to. A cursor is valid under an equal Bind only.
-type Bind struct {
+// bind is what a cursor belongs to. A cursor is valid under an equal bind only.
+type bind struct {
 	Kind   string // of the list, such as "jobs"
 	Owner  string
 	Route  string // path of the request
@@ -24,16 +24,16 @@ type Bind struct {
 	Order  string
 }
 
-// Cursors makes and reads cursors.
-type Cursors struct{ key []byte }
+// cursors makes and reads cursors.
+type cursors struct{ key []byte }
 
-// NewCursors uses key, which the replicas of a database share. It panics on a
+// newCursors uses key, which the replicas of a database share. It panics on a
 // key shorter than 16 bytes.
-func NewCursors(key []byte) Cursors {
+func newCursors(key []byte) cursors {
 	if len(key) < 16 {
 		panic("web: the cursor key is shorter than 16 bytes")
 	}
-	return Cursors{key: key}
+	return cursors{key: key}
 }
 
 // A cursor is URL-safe base64, without padding, of
@@ -52,17 +52,17 @@ const (
 	maxID         = 255
 )
 
-// Encode is the cursor of a position.
-func (c Cursors) Encode(pos Position, bind Bind) string {
+// encode is the cursor of a position.
+func (c cursors) encode(pos Position, of bind) string {
 	place := binary.BigEndian.AppendUint64(nil, uint64(pos.At.UnixMicro()))
 	place = append(place, pos.ID...)
-	raw := append([]byte{cursorVersion}, c.mac(place, bind)...)
+	raw := append([]byte{cursorVersion}, c.mac(place, of)...)
 	return base64.RawURLEncoding.EncodeToString(append(raw, place...))
 }
 
-// Decode is the position of a cursor that Encode made under the same bind;
+// decode is the position of a cursor that encode made under the same bind;
 // anything else is the fault invalid_cursor.
-func (c Cursors) Decode(cursor string, bind Bind) (Position, error) {
+func (c cursors) decode(cursor string, of bind) (Position, error) {
 	if len(cursor) > maxCursor || strings.ContainsAny(cursor, "\r\n") { // base64 would skip line ends
 		return Position{}, fault.InvalidCursor()
 	}
@@ -71,7 +71,7 @@ func (c Cursors) Decode(cursor string, bind Bind) (Position, error) {
 		return Position{}, fault.InvalidCursor()
 	}
 	place := raw[1+macSize:]
-	if !hmac.Equal(raw[1:1+macSize], c.mac(place, bind)) {
+	if !hmac.Equal(raw[1:1+macSize], c.mac(place, of)) {
 		return Position{}, fault.InvalidCursor()
 	}
 	at := coltype.FromMicros(int64(binary.BigEndian.Uint64(place)))
@@ -79,12 +79,12 @@ func (c Cursors) Decode(cursor string, bind Bind) (Position, error) {
 }
 
 // mac authenticates version, bind and place; each part goes in with its length.
-func (c Cursors) mac(place []byte, bind Bind) []byte {
+func (c cursors) mac(place []byte, of bind) []byte {
 	h := hmac.New(sha256.New, c.key)
 	h.Write([]byte{cursorVersion})
-	filter := sha256.Sum256([]byte(bind.Filter))
+	filter := sha256.Sum256([]byte(of.Filter))
 	for _, part := range [][]byte{
-		[]byte(bind.Kind), []byte(bind.Owner), []byte(bind.Route), filter[:], []byte(bind.Order), place,
+		[]byte(of.Kind), []byte(of.Owner), []byte(of.Route), filter[:], []byte(of.Order), place,
 	} {
 		var size [8]byte
 		binary.BigEndian.PutUint64(size[:], uint64(len(part)))

@@ -19,6 +19,7 @@ import (
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/id"
+	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/web"
 )
@@ -214,8 +215,8 @@ func (e *edge) list(ctx context.Context, _ model.Reader, _ coltype.Time, in *thi
 			rows = append(rows, row)
 		}
 	}
-	return web.Fill(w, rows, func(p web.Position) web.Position { return p },
-		func(p web.Position) thingJSON { return thingJSON{ID: p.ID, At: p.At} }), nil
+	page, next := keyset.Cut(rows, int(w.Limit), func(p web.Position) web.Position { return p })
+	return web.NewPage(w, keyset.Convert(page, func(p web.Position) thingJSON { return thingJSON{ID: p.ID, At: p.At} }), next), nil
 }
 
 func (e *edge) broken(ctx context.Context, q model.Reader, _ coltype.Time, in *struct {

@@ -38,8 +38,8 @@ type Window struct {
 	Position       // rows stand behind it: before it for Newest, after it for Oldest
 	Limit    int64 // items of the page
 
-	cursors Cursors
-	bind    Bind
+	cursors cursors
+	bind    bind
 }
 
 // Fetch is how many rows to read: one more than the page holds says whether
@@ -50,7 +50,7 @@ func (w Window) Fetch() int64 { return w.Limit + 1 }
 // that no row reaches. kind names the list.
 func (a *API) Window(ctx context.Context, in PageQuery, kind, order string) (Window, error) {
 	s := stateOf(ctx)
-	w := Window{Limit: in.Limit, cursors: a.Cursors, bind: Bind{
+	w := Window{Limit: in.Limit, cursors: a.cursors, bind: bind{
 		Kind:   kind,
 		Owner:  s.principal.OwnerID,
 		Route:  s.path,
@@ -59,7 +59,7 @@ func (a *API) Window(ctx context.Context, in PageQuery, kind, order string) (Win
 	}}
 	if in.Cursor != "" {
 		var err error
-		w.Position, err = a.Cursors.Decode(in.Cursor, w.bind)
+		w.Position, err = a.cursors.decode(in.Cursor, w.bind)
 		return w, err
 	}
 	w.Position = start(order)
@@ -86,21 +86,6 @@ func (s *request) filter() string {
 	return query.Encode()
 }
 
-// Fill is the page made of rows, of which Fetch were asked for.
-func Fill[R, T any](w Window, rows []R, position func(R) Position, item func(R) T) *Page[T] {
-	var last *Position
-	if int64(len(rows)) > w.Limit {
-		rows = rows[:w.Limit]
-		end := position(rows[len(rows)-1])
-		last = &end
-	}
-	data := make([]T, len(rows))
-	for i, row := range rows {
-		data[i] = item(row)
-	}
-	return NewPage(w, data, last)
-}
-
 // NewPage is the page of these items; the list goes on behind last, or ends if
 // last is nil. A walk that was capped passes the last place it looked at.
 func NewPage[T any](w Window, data []T, last *Position) *Page[T] {
@@ -109,7 +94,7 @@ func NewPage[T any](w Window, data []T, last *Position) *Page[T] {
 	}
 	p := &Page[T]{Data: data}
 	if last != nil {
-		cursor := w.cursors.Encode(*last, w.bind)
+		cursor := w.cursors.encode(*last, w.bind)
 		p.HasMore, p.NextCursor = true, &cursor
 	}
 	return p

@@ -9,9 +9,9 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
-// Versioned is a resource with a version: its answer carries an ETag, and
+// versioned is a resource with a version: its answer carries an ETag, and
 // If-None-Match is honoured.
-type Versioned interface{ ETag() string }
+type versioned interface{ ETag() string }
 
 // paged is a Page of any items.
 type paged interface{ next() *string }
@@ -46,7 +46,7 @@ func read[I, O any](ctx context.Context, a *API, op Op, fn func(ctx context.Cont
 
 // finishRead adds the headers that belong to the kind of body.
 func (s *request) finishRead(rep *reply, out any) *reply {
-	if v, ok := out.(Versioned); ok {
+	if v, ok := out.(versioned); ok {
 		tag := v.ETag()
 		rep.header.Set("ETag", tag)
 		if matches(s.header.Values("If-None-Match"), tag, true) {

@@ -35,10 +35,17 @@ var Scopes = []string{
 	ScopeTokensWrite, ScopeOpsRead,
 }
 
-// ParseScopes is the sorted set of the scopes named. An unknown scope, a
-// repeated one or none at all is a 422 whose pointers begin with pointer.
+// ParseScopes is the sorted set of the scopes named, or a 422 of ScopeFaults.
 func ParseScopes(pointer string, names []string) ([]string, error) {
-	var items []fault.Item
+	if items := ScopeFaults(pointer, names); items != nil {
+		return nil, fault.Invalid(items...)
+	}
+	return slices.Sorted(slices.Values(names)), nil
+}
+
+// ScopeFaults are the faults of a set of scopes: an unknown one, a repeated one,
+// or none at all. Their pointers begin with pointer.
+func ScopeFaults(pointer string, names []string) (items []fault.Item) {
 	if len(names) == 0 {
 		items = append(items, fault.Item{Pointer: pointer, Detail: "at least one scope is needed"})
 	}
@@ -50,8 +57,5 @@ func ParseScopes(pointer string, names []string) ([]string, error) {
 			items = append(items, fault.Item{Pointer: at, Detail: "the scope is named twice"})
 		}
 	}
-	if items != nil {
-		return nil, fault.Invalid(items...)
-	}
-	return slices.Sorted(slices.Values(names)), nil
+	return items
 }
