@@ -18,7 +18,6 @@ import (
 
 	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/cmd/stint/internal/bench"
-	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -136,7 +135,7 @@ func newBenchDatabase(ctx context.Context, g *globals, f *benchFlags) (benchData
 	if engine == store.SQLite {
 		return newBenchFile(g, f)
 	}
-	url, drop, err := schema.Scratch(ctx, g.DB, "stint_bench_")
+	url, drop, err := bench.Scratch(ctx, g.DB, "stint_bench_")
 	if err != nil {
 		return benchDatabase{}, err
 	}
@@ -147,7 +146,7 @@ func newBenchDatabase(ctx context.Context, g *globals, f *benchFlags) (benchData
 			fmt.Fprintln(os.Stderr, "stint:", err)
 		}
 	}}
-	if b.durability, err = schema.Durability(ctx, url); err != nil {
+	if b.durability, err = bench.Durability(ctx, url); err != nil {
 		b.drop()
 	}
 	return b, err

@@ -1,8 +1,9 @@
-package schema
+package bench
 
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -16,18 +17,18 @@ import (
 func Scratch(ctx context.Context, serverURL, prefix string) (scratch string, drop func(context.Context) error, err error) {
 	config, err := pgx.ParseConfig(serverURL)
 	if err != nil {
-		return "", nil, badURL(unreadable)
+		return "", nil, errors.New("the database URL cannot be read")
 	}
 	u, err := url.Parse(serverURL)
 	if err != nil {
-		return "", nil, badURL("a scratch database needs a URL with one host")
+		return "", nil, errors.New("a scratch database needs a URL with one host")
 	}
 	name := prefix + strings.ToLower(rand.Text())
 	u.Path = "/" + name
 	run := func(ctx context.Context, statement string) error {
 		conn, err := pgx.ConnectConfig(ctx, config.Copy())
 		if err != nil {
-			return connectError(err)
+			return fmt.Errorf("connect: %w", err)
 		}
 		defer conn.Close(context.WithoutCancel(ctx))
 		if _, err := conn.Exec(ctx, statement); err != nil {
@@ -49,7 +50,7 @@ func Scratch(ctx context.Context, serverURL, prefix string) (scratch string, dro
 func Durability(ctx context.Context, url string) (map[string]string, error) {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
-		return nil, connectError(err)
+		return nil, fmt.Errorf("connect: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	rows, err := conn.Query(ctx, `select name, current_setting(name) from pg_settings
