@@ -107,9 +107,10 @@ func (s *replica) env() []string {
 }
 
 // start starts the server, again if it was killed.
-func (s *replica) start() {
+func (s *replica) start(flags ...string) {
 	s.t.Helper()
-	s.process = spawn(s.t, s.env(), "stint", "serve", "--addr", s.addr, "--admin-addr", "")
+	args := append([]string{"serve", "--addr", s.addr, "--admin-addr", ""}, flags...)
+	s.process = spawn(s.t, s.env(), "stint", args...)
 	await(s.t, "a ready server", func() bool {
 		resp, err := http.Get(s.url() + "/readyz")
 		if err != nil {

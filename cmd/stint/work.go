@@ -23,8 +23,9 @@ func workCmd(g *globals) *cobra.Command {
 The command reads the job as one line of JSON from its standard input, and finds
 STINT_JOB_ID, STINT_RUN_ID, STINT_KIND, STINT_ATTEMPT, STINT_MAX_ATTEMPTS,
 STINT_WORKER, STINT_SERVER and, where the job has them, STINT_KEY, STINT_REPO_ID,
-STINT_ISSUE_NUMBER and TRACEPARENT in its environment. STINT_TOKEN and STINT_DB are
-not passed on, and nowhere is the lease token.
+STINT_ISSUE_NUMBER and TRACEPARENT in its environment. STINT_TOKEN, STINT_DB and
+DATABASE_URL are secrets of the worker and not passed on, and nowhere is the lease
+token. A command that needs a database finds it under another name.
 
 Exit 0 completes the job; its result is the last line of standard output that is
 JSON. Any other exit fails the attempt with exit_N or signal_NAME and the last
@@ -36,8 +37,11 @@ and all it started get SIGTERM, and SIGKILL after --grace. When the lease is los
 they are killed and nothing is reported. What is still running when the command
 itself has ended is killed.
 
-On SIGTERM or Ctrl-C no more is claimed; commands have --grace to end, are then
-ended, and their jobs are released.`,
+Claims carry an Idempotency-Key, so that one whose answer was lost brings the same
+jobs when it is repeated; each that takes jobs leaves a row in the database.
+
+On SIGTERM or Ctrl-C no more is claimed, and what a claim takes at that moment is
+released; commands have --grace to end, are then ended, and their jobs are released.`,
 		Example: "  stint work --kinds review -- ./review.sh\n" +
 			"  stint work --kinds audit --concurrency 4 --exit-when-idle 10s -- ./audit-module",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -86,7 +86,9 @@ func TestWorkTellsTheCommandItsJobAndNoSecret(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *replica) {
 		id := s.enqueue("--key", "a-key")
-		w := s.work("cat; env", "--max-jobs", "1", "--worker", "me")
+		env := append(s.env(), "DATABASE_URL=postgres://app:hunter2@db.example/app")
+		w := spawn(t, env, "stint", "work", "--kinds", "audit", "--max-jobs", "1", "--worker", "me", "--server", s.url()+"/",
+			"--", "sh", "-c", "cat; env")
 		if code := w.exit(t); code != 0 {
 			t.Fatalf("exit %d", code)
 		}
@@ -94,11 +96,11 @@ func TestWorkTellsTheCommandItsJobAndNoSecret(t *testing.T) {
 		out := w.out.String()
 		for _, want := range []string{"STINT_JOB_ID=" + id, "STINT_RUN_ID=" + run.ID, "STINT_KIND=audit", "STINT_KEY=a-key",
 			"STINT_ATTEMPT=1", "STINT_WORKER=me", "STINT_SERVER=" + s.url()} {
-			if !strings.Contains(out, want) {
+			if !strings.Contains(out, want+"\n") {
 				t.Errorf("no %s in its environment", want)
 			}
 		}
-		for _, secret := range []string{s.token, "lease_token", "STINT_TOKEN", "STINT_DB"} {
+		for _, secret := range []string{s.token, "lease_token", "STINT_TOKEN", "STINT_DB", "hunter2"} {
 			if strings.Contains(out, secret) {
 				t.Errorf("the command could read %s", secret)
 			}

@@ -3,7 +3,6 @@ package work
 import (
 	"context"
 	"log/slog"
-
 	"time"
 
 	"github.com/stint-run/stint/cmd/stint/internal/api"
@@ -31,16 +30,20 @@ type attempt struct {
 	lost   chan struct{} // closed when the lease is gone
 }
 
-// work runs the command for a job and reports how it ended.
-func (w *worker) work(j job) {
+func (w *worker) attempt(j job) *attempt {
 	a := &attempt{
 		worker: w, job: j, lease: leaseOf(j),
 		log:    w.Log.With("job", j.ID, "attempt", j.Attempt),
 		cancel: make(chan struct{}), lost: make(chan struct{}),
 	}
 	a.sure = j.since.Add(a.lease)
-	if time.Now().After(a.sure) {
-		a.log.Warn("the claim's answer came after the lease had ended; leaving the job")
+	return a
+}
+
+// work runs the command for a job and reports how it ended.
+func (w *worker) work(j job) {
+	a := w.attempt(j)
+	if !a.held() {
 		return
 	}
 	p, err := a.start()
@@ -60,6 +63,28 @@ func (w *worker) work(j job) {
 	over()
 	<-beats
 	a.report(p, end)
+}
+
+// held makes sure of the lease before anything is done under it. A claim waits
+// at the server for longer than a short lease lasts, and its answer may be the
+// repetition of one that was lost: then only the server knows.
+func (a *attempt) held() bool {
+	sent := time.Now()
+	if sent.Before(a.sure) {
+		return true
+	}
+	directive, err := a.heartbeat(context.Background())
+	switch {
+	case err == nil:
+		a.renewed(sent, directive)
+		return true
+	case gone(err):
+		a.log.Warn("the lease had ended when the claim's answer came: leaving the job", "error", err.Error())
+	default:
+		a.log.Warn("cannot make sure of the lease: giving the job back", "error", err.Error())
+		a.release()
+	}
+	return false
 }
 
 // leaseOf is how long the claim's lease is: both times are the server's.
@@ -104,7 +129,7 @@ func (a *attempt) watch(p *process) ending {
 // heartbeats renews the lease until ctx ends or the lease is gone.
 func (a *attempt) heartbeats(ctx context.Context) {
 	every := a.lease / 3
-	wait := every - time.Since(a.job.since)
+	wait := time.Until(a.sure) - 2*every
 	for pause(ctx, wait) {
 		sent := time.Now()
 		directive, err := a.heartbeat(ctx)
@@ -112,8 +137,7 @@ func (a *attempt) heartbeats(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
-			a.sure = sent.Add(a.lease)
-			a.obey(directive)
+			a.renewed(sent, directive)
 			wait = every - time.Since(sent)
 			continue
 		case gone(err):
@@ -141,6 +165,12 @@ func (a *attempt) heartbeat(ctx context.Context) (client.HeartbeatAnswerDirectiv
 	beat, err := api.Answer[client.HeartbeatAnswer](a.API.HeartbeatJob(ctx, a.job.ID, nil,
 		client.HeartbeatJobRequest{LeaseToken: a.job.LeaseToken, LeaseSeconds: &seconds}))
 	return beat.Value.Directive, err
+}
+
+// renewed is called when a heartbeat that was sent then has been answered.
+func (a *attempt) renewed(sent time.Time, d client.HeartbeatAnswerDirective) {
+	a.sure = sent.Add(a.lease)
+	a.obey(d)
 }
 
 func (a *attempt) obey(d client.HeartbeatAnswerDirective) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,15 +16,16 @@ const (
 	// longPoll is how long a claim waits at the server for work.
 	longPoll = 20 * time.Second
 	maxClaim = 100 // jobs in one claim
-	// A claim whose answer was lost is asked for again under its key for so
-	// long: it is answered with the same jobs. Below the shortest lease.
-	sameClaim = 8 * time.Second
+	// lastClaim is how long a worker that stops waits for what it may have
+	// claimed. The server looks at once and again each second.
+	lastClaim = 1500 * time.Millisecond
 )
 
 // claimAll claims while there is a free slot, until it is told to stop or has
 // no reason to go on.
 func (w *worker) claimAll(ctx context.Context) error {
 	c := claims{worker: w, idleSince: time.Now()}
+	defer c.giveBack()
 	for ctx.Err() == nil {
 		free, done := w.room(ctx, &c)
 		if done || !w.serverTakesClaims(ctx) {
@@ -91,7 +91,7 @@ func (w *worker) serverTakesClaims(ctx context.Context) bool {
 }
 
 func (w *worker) readyz(ctx context.Context) *http.Request {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(w.Server, "/")+"/readyz", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.Server+"/readyz", nil)
 	if err != nil {
 		panic(err) // the URL made a client before
 	}
@@ -107,7 +107,8 @@ type claims struct {
 	lost      *request // the last claim, while its answer did not come
 }
 
-// request is one claim. It is repeated as it is: a key stands for one body.
+// request is one claim. A claim whose answer was lost may have taken jobs, so
+// it is repeated as it is, until it is answered: the key brings the same jobs.
 type request struct {
 	key  string
 	body client.ClaimJobsRequest
@@ -121,21 +122,25 @@ type job struct {
 	since time.Time
 }
 
+// claimed is a claim's answer.
+type claimed struct {
+	Jobs        []json.RawMessage `json:"jobs"`
+	PollAfterMS int64             `json:"poll_after_ms"`
+}
+
 // next is the jobs of one claim; none if there are none, or the server is away
 // for now. An error is one that repeating does not cure.
 func (c *claims) next(ctx context.Context, limit int) ([]job, error) {
 	r := c.lost
-	if r == nil || time.Since(r.sent) > sameClaim {
+	if r == nil {
 		r = c.request(limit)
 	}
 	c.lost = nil
 	begun := time.Now()
-	got, err := api.Answer[struct {
-		Jobs        []json.RawMessage `json:"jobs"`
-		PollAfterMS int64             `json:"poll_after_ms"`
-	}](c.API.ClaimJobs(ctx, &client.ClaimJobsParams{IdempotencyKey: &r.key}, r.body))
+	got, err := c.ask(ctx, r)
 	switch {
-	case ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil:
+		c.lost = r
 		return nil, nil
 	case api.Retry(err):
 		c.lost = r
@@ -147,14 +152,40 @@ func (c *claims) next(ctx context.Context, limit int) ([]job, error) {
 		return nil, err
 	}
 	c.pause.reset()
-	if len(got.Value.Jobs) == 0 {
+	if len(got.Jobs) == 0 {
 		// A server that is stopping does not let claims wait.
-		pause(ctx, time.Duration(got.Value.PollAfterMS)*time.Millisecond-time.Since(begun))
+		pause(ctx, time.Duration(got.PollAfterMS)*time.Millisecond-time.Since(begun))
 		return nil, nil
 	}
 	c.idleSince = time.Now()
-	c.claimed += len(got.Value.Jobs)
-	return jobsOf(got.Value.Jobs, r.sent)
+	c.claimed += len(got.Jobs)
+	return jobsOf(got.Jobs, r.sent)
+}
+
+func (c *claims) ask(ctx context.Context, r *request) (claimed, error) {
+	got, err := api.Answer[claimed](c.API.ClaimJobs(ctx, &client.ClaimJobsParams{IdempotencyKey: &r.key}, r.body))
+	return got.Value, err
+}
+
+// giveBack releases what the last claim took, if its answer did not come before
+// the claiming ended. Nobody else would have the jobs until their leases end.
+func (c *claims) giveBack() {
+	if c.lost == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lastClaim)
+	defer cancel()
+	got, err := c.ask(ctx, c.lost)
+	if err != nil {
+		return // most likely there was no job, and the claim still waits
+	}
+	jobs, err := jobsOf(got.Jobs, c.lost.sent)
+	if err != nil {
+		c.Log.Error("cannot read what was claimed", "error", err.Error())
+	}
+	for _, job := range jobs {
+		c.jobs.Go(c.attempt(job).release)
+	}
 }
 
 func (c *claims) request(limit int) *request {

@@ -162,10 +162,11 @@ func (a *attempt) environment(own []string) []string {
 	return env
 }
 
-// hidden is what a command does not inherit: the worker's secrets, and what
-// would be taken for the job's.
+// hidden is what a command does not inherit: the worker's secrets, of which the
+// database's URL is one if it holds a password, and what would be taken for the
+// job's.
 var hidden = []string{
-	"STINT_TOKEN", "STINT_DB",
+	"STINT_TOKEN", "STINT_DB", "DATABASE_URL",
 	"STINT_KEY", "STINT_REPO_ID", "STINT_ISSUE_NUMBER", "TRACEPARENT",
 }
 

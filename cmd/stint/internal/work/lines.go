@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 const (
@@ -94,18 +95,8 @@ func (l *lines) tail() string {
 	}
 	text := strings.ReplaceAll(strings.ToValidUTF8(string(b), "\uFFFD"), "\x00", "\uFFFD")
 	for len(text) > maxTail {
-		_, size := firstRune(text)
+		_, size := utf8.DecodeRuneInString(text)
 		text = text[size:]
 	}
 	return strings.TrimSpace(text)
-}
-
-func firstRune(s string) (r rune, size int) {
-	for i, c := range s {
-		if i > 0 {
-			return r, i
-		}
-		r = c
-	}
-	return r, len(s)
 }

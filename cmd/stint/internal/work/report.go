@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/gen/client"
 )
@@ -39,9 +37,9 @@ func (a *attempt) report(p *process, end ending) {
 
 func (a *attempt) complete(p *process) {
 	result := p.result()
-	err := a.send("complete", func(ctx context.Context, key string) (*http.Response, error) {
+	err := a.send("complete", func(ctx context.Context) (*http.Response, error) {
 		contentType, body := api.Body(client.CompleteJobRequest{LeaseToken: a.job.LeaseToken, Result: result})
-		return a.API.CompleteJobWithBody(ctx, a.job.ID, &client.CompleteJobParams{IdempotencyKey: &key}, contentType, body)
+		return a.API.CompleteJobWithBody(ctx, a.job.ID, nil, contentType, body)
 	})
 	switch api.Status(err) {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
@@ -51,28 +49,28 @@ func (a *attempt) complete(p *process) {
 }
 
 func (a *attempt) reportFailure(code, message string) {
-	_ = a.send("fail", func(ctx context.Context, key string) (*http.Response, error) {
-		return a.API.FailJob(ctx, a.job.ID, &client.FailJobParams{IdempotencyKey: &key},
+	_ = a.send("fail", func(ctx context.Context) (*http.Response, error) {
+		return a.API.FailJob(ctx, a.job.ID, nil,
 			client.FailJobRequest{LeaseToken: a.job.LeaseToken, Error: client.ErrorBody{Code: code, Message: message}})
 	})
 }
 
 func (a *attempt) release() {
-	_ = a.send("release", func(ctx context.Context, key string) (*http.Response, error) {
-		return a.API.ReleaseJob(ctx, a.job.ID, &client.ReleaseJobParams{IdempotencyKey: &key},
+	_ = a.send("release", func(ctx context.Context) (*http.Response, error) {
+		return a.API.ReleaseJob(ctx, a.job.ID, nil,
 			client.ReleaseJobRequest{LeaseToken: a.job.LeaseToken})
 	})
 }
 
-// send makes a report, again and again under one key while the server is away
-// and the lease may still be held.
-func (a *attempt) send(what string, call func(ctx context.Context, key string) (*http.Response, error)) error {
-	key := uuid.NewString()
+// send makes a report, again and again while the server is away and the lease
+// may still be held. It needs no Idempotency-Key: the same report again by the
+// same lease changes nothing.
+func (a *attempt) send(what string, call func(ctx context.Context) (*http.Response, error)) error {
 	until := a.sure.Add(certainlyGone)
 	stop, wait := a.stop, backoff{}
 	for {
 		ctx, cancel := context.WithTimeout(context.Background(), tryTime)
-		done, err := api.Answer[client.Finished](call(ctx, key))
+		done, err := api.Answer[client.Finished](call(ctx))
 		cancel()
 		if err == nil {
 			a.log.Info("reported", "what", what, "state", string(done.Value.Job.State))

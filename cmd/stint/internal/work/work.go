@@ -21,7 +21,7 @@ import (
 // Config says what to work on, and how.
 type Config struct {
 	API         *client.Client
-	Server      string // the base URL, told to commands
+	Server      string // the base URL without a slash at its end, told to commands
 	Kinds       []string
 	Concurrency int           // jobs at a time, at least 1
 	Lease       time.Duration // in whole seconds; 0: each kind's own

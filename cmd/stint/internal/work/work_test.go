@@ -24,6 +24,8 @@ type fake struct {
 	mu    sync.Mutex
 	calls []call
 	reply func(f *fake, c call) (status int, body string)
+	hold  func(c call, gone <-chan struct{}) // waits before the reply, if it is there
+	stop  context.CancelFunc                 // ends the worker
 }
 
 type call struct{ action, key, body string }
@@ -34,6 +36,11 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	c := call{action, r.Header.Get("Idempotency-Key"), string(body)}
 	f.calls = append(f.calls, c)
+	f.mu.Unlock()
+	if f.hold != nil {
+		f.hold(c, r.Context().Done())
+	}
+	f.mu.Lock()
 	status, text := f.reply(f, c)
 	f.mu.Unlock()
 	w.WriteHeader(status)
@@ -54,6 +61,17 @@ func (f *fake) done(action string) []call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.of(action)
+}
+
+// actions is what the server was asked for, in order.
+func (f *fake) actions() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	names := make([]string, len(f.calls))
+	for i, c := range f.calls {
+		names[i] = c.action
+	}
+	return strings.Join(names, " ")
 }
 
 const none = `{"jobs":[],"poll_after_ms":5}`
@@ -83,10 +101,11 @@ func startWork(t *testing.T, f *fake, c Config, script string) (ended chan error
 	c.Server, c.Kinds, c.Concurrency, c.Grace, c.Worker = s.URL, []string{"k"}, max(c.Concurrency, 1), time.Second, "w"
 	c.Command = []string{"/bin/sh", "-c", script}
 	c.Stdout, c.Stderr, c.Log = io.Discard, io.Discard, slog.New(slog.DiscardHandler)
-	ctx, cancel := context.WithCancel(context.Background())
+	var ctx context.Context
+	ctx, f.stop = context.WithCancel(context.Background())
 	ended = make(chan error, 1)
 	go func() { ended <- Run(ctx, c) }()
-	t.Cleanup(cancel)
+	t.Cleanup(f.stop)
 	return ended
 }
 
@@ -120,7 +139,7 @@ func TestALostClaimIsAskedForUnderItsKey(t *testing.T) {
 	}
 }
 
-func TestAReportIsRepeatedUnderItsKey(t *testing.T) {
+func TestAReportIsRepeatedWithoutAKey(t *testing.T) {
 	t.Parallel()
 	f := &fake{reply: func(f *fake, c call) (int, string) {
 		switch {
@@ -133,7 +152,7 @@ func TestAReportIsRepeatedUnderItsKey(t *testing.T) {
 	}}
 	end(t, startWork(t, f, Config{MaxJobs: 1}, "echo 1"))
 	reports := f.done("complete")
-	if len(reports) != 3 || reports[0].key == "" || reports[0] != reports[1] || reports[1] != reports[2] {
+	if len(reports) != 3 || reports[0].key != "" || reports[0] != reports[1] || reports[1] != reports[2] {
 		t.Errorf("reports %+v", reports)
 	}
 	if !strings.Contains(reports[0].body, `"result":1`) {
@@ -213,13 +232,81 @@ func TestACommandEndsWithALeaseThatIsNotRenewed(t *testing.T) {
 	}
 }
 
-func TestAClaimThatComesTooLateIsLeft(t *testing.T) {
+// A claim is answered when its job's lease would have ended, had it begun when
+// the claim was sent. Only the server knows whether it is held.
+func TestALateClaimIsWorkedIfItsLeaseIsHeld(t *testing.T) {
 	t.Parallel()
-	f := &fake{reply: func(*fake, call) (int, string) { return 200, oneJob(0) }}
-	mark := filepath.Join(t.TempDir(), "ran")
-	end(t, startWork(t, f, Config{MaxJobs: 1}, "touch "+mark))
-	if _, err := os.Stat(mark); err == nil {
-		t.Error("the command ran without a lease")
+	const held = `{"directive":"continue","lease_expires_at":"2030-01-01T00:00:00Z"}`
+	for name, tt := range map[string]struct {
+		status int
+		body   string
+		want   string
+	}{
+		"held":    {200, held, "claim heartbeat complete"},
+		"lost":    {409, lost, "claim heartbeat"},
+		"unknown": {503, away, "claim heartbeat release"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const lease = time.Second
+			f := &fake{
+				hold: func(c call, _ <-chan struct{}) {
+					if c.action == "claim" {
+						<-time.After(lease + 10*time.Millisecond)
+					}
+				},
+				reply: func(f *fake, c call) (int, string) {
+					switch c.action {
+					case "claim":
+						return 200, oneJob(lease)
+					case "heartbeat":
+						return tt.status, tt.body
+					}
+					return 200, finished
+				},
+			}
+			mark := filepath.Join(t.TempDir(), "ran")
+			end(t, startWork(t, f, Config{MaxJobs: 1}, "touch "+mark))
+			if got := f.actions(); got != tt.want {
+				t.Errorf("the server was asked for %q, want %q", got, tt.want)
+			}
+			if _, err := os.Stat(mark); (err == nil) != (name == "held") {
+				t.Errorf("the command ran: %t", err == nil)
+			}
+		})
+	}
+}
+
+func TestAClaimInFlightIsGivenBackWhenTheWorkerStops(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{})
+	f := &fake{
+		hold: func(c call, gone <-chan struct{}) {
+			if c.action == "claim" {
+				select {
+				case <-asked: // the repetition
+				default:
+					close(asked)
+					<-gone
+				}
+			}
+		},
+		reply: func(_ *fake, c call) (int, string) {
+			if c.action == "claim" {
+				return 200, oneJob(time.Minute)
+			}
+			return 200, finished
+		},
+	}
+	ended := startWork(t, f, Config{}, "true")
+	<-asked
+	f.stop()
+	end(t, ended)
+	if got := f.actions(); got != "claim claim release" {
+		t.Errorf("the server was asked for %q", got)
+	}
+	if claims := f.done("claim"); claims[0] != claims[1] || claims[0].key == "" {
+		t.Errorf("claims %+v", claims)
 	}
 }
 
