@@ -10,6 +10,8 @@ import (
 
 	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/gen/client"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/control"
 )
 
 func kindCmd(g *globals) *cobra.Command {
@@ -97,7 +99,11 @@ func kindSetCmd(g *globals) *cobra.Command {
 func presentKind(ctx context.Context, c *client.Client, name string) (client.PutKindRequest, *string, error) {
 	kind, err := api.Answer[client.Kind](c.GetKind(ctx, name))
 	if api.Status(err) == http.StatusNotFound {
-		return client.PutKindRequest{LeaseSeconds: 60, MaxAttempts: 5, BackoffBaseSeconds: 5, BackoffCapSeconds: 3600}, nil, nil
+		k := control.DefaultKind("", name, coltype.Time{})
+		return client.PutKindRequest{
+			LeaseSeconds: k.LeaseSeconds, MaxAttempts: k.MaxAttempts,
+			BackoffBaseSeconds: k.BackoffBaseSeconds, BackoffCapSeconds: k.BackoffCapSeconds,
+		}, nil, nil
 	}
 	k := kind.Value
 	return client.PutKindRequest{

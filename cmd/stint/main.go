@@ -143,7 +143,7 @@ func (g *globals) resolve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	g.settings = s
+	g.settings, g.server = s, strings.TrimRight(g.server, "/")
 	if s.of("db").Source == fromFlag && store.HasPassword(g.DB) {
 		return usagef("a password in --db is seen by everybody on the machine: put the URL into STINT_DB or DATABASE_URL")
 	}

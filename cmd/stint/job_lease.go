@@ -90,6 +90,17 @@ func (g *globals) printClaimed(cmd *cobra.Command, done api.Reply[claimedJobs]) 
 	return g.printList(cmd, page{Data: done.Value.Jobs}, "id", "kind", "attempt", "key", "lease_token", "lease_expires_at")
 }
 
+// addLease adds the flag that proves a lease; without it a command is refused.
+func addLease(cmd *cobra.Command, token *string) {
+	cmd.Flags().StringVar(token, "lease-token", "", "the lease, as the claim printed it")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if *token == "" {
+			return usagef("--lease-token is missing: the claim printed it")
+		}
+		return nil
+	}
+}
+
 // leaseCmd is a command that acts on a job by its lease.
 func leaseCmd(g *globals, use, short string, act func(ctx context.Context, c *client.Client, id, lease string) (*http.Response, error)) *cobra.Command {
 	var lease string
@@ -98,9 +109,6 @@ func leaseCmd(g *globals, use, short string, act func(ctx context.Context, c *cl
 		Short: short,
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if lease == "" {
-				return usagef("--lease-token is missing: the claim printed it")
-			}
 			c, err := g.api()
 			if err != nil {
 				return err
@@ -117,7 +125,7 @@ func leaseCmd(g *globals, use, short string, act func(ctx context.Context, c *cl
 			return g.printAction(cmd, done.Raw, job.ID, fmt.Sprintf("%s is %s; run %s %s", job.ID, job.State, done.Value.Run.ID, done.Value.Run.Status))
 		},
 	}
-	cmd.Flags().StringVar(&lease, "lease-token", "", "the lease, as the claim printed it")
+	addLease(cmd, &lease)
 	return cmd
 }
 
@@ -209,7 +217,7 @@ func jobHeartbeatCmd(g *globals) *cobra.Command {
 			return g.printAction(cmd, done.Raw, string(done.Value.Directive), words)
 		},
 	}
-	cmd.Flags().StringVar(&token, "lease-token", "", "the lease, as the claim printed it")
+	addLease(cmd, &token)
 	cmd.Flags().DurationVar(&lease, "lease", 0, "for how long from now (default the kind's)")
 	cmd.Flags().StringVar(&progress, "progress", "", "any JSON value; @FILE, @-")
 	return cmd
