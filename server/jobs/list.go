@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/stint-run/stint/gen/model"
@@ -57,30 +56,29 @@ func (in ListIn) residual() bool {
 	return in.Kind != "" || in.RepoID != "" || (in.Key != "" && in.State != "")
 }
 
-// keep is the whole filter, for an entry of a walk.
+// keep is the whole filter but the key, which a walk holds to and no job changes.
 func (in ListIn) keep(e model.JobWalkRow) bool {
 	return (in.Kind == "" || e.Kind == in.Kind) &&
 		(in.State == "" || e.State == in.State) &&
 		(in.RepoID == "" || deref(e.RepoID) == in.RepoID)
 }
 
+// filtered is the page along a walk.
 func (in ListIn) filtered(ctx context.Context, q model.Reader) ([]model.Job, *keyset.Position, error) {
 	walk, err := in.walk(ctx, q)
 	if err != nil {
 		return nil, nil, err
 	}
-	ids, next := keyset.Pick(walk, in.Limit, in.keep, func(e model.JobWalkRow) keyset.Position {
-		return keyset.Position{At: e.CreatedAt, ID: e.ID}
-	})
-	if len(ids) == 0 {
-		return nil, next, nil
-	}
-	text, err := json.Marshal(ids)
-	if err != nil {
-		return nil, nil, err
-	}
-	rows, err := q.JobListByIDs(ctx, model.JobListByIDsParams{OwnerID: in.OwnerID, Ids: string(text)})
-	return keyset.InOrder(ids, rows, func(j model.Job) string { return j.ID }), next, err
+	return keyset.Filter[model.JobWalkRow, model.Job]{
+		Keep: in.keep,
+		At:   func(e model.JobWalkRow) keyset.Position { return keyset.Position{At: e.CreatedAt, ID: e.ID} },
+		Rows: func(ids string) ([]model.Job, error) {
+			return q.JobListByIDs(ctx, model.JobListByIDsParams{OwnerID: in.OwnerID, Ids: ids})
+		},
+		Entry: func(j model.Job) model.JobWalkRow {
+			return model.JobWalkRow{ID: j.ID, Kind: j.Kind, State: j.State, RepoID: j.RepoID, CreatedAt: j.CreatedAt}
+		},
+	}.Page(walk, in.Limit)
 }
 
 // page reads max jobs along the index that the filter leads with.

@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -231,6 +232,30 @@ func TestListCostsOneStatementAndTwoWithAResidualFilter(t *testing.T) {
 			if _, _, err := jobs.List(ctx, d.s, in); err != nil || int64(stats.Statements()) != want {
 				d.Errorf("%+v: %d statements, want %d, %v", in, stats.Statements(), want, err)
 			}
+		}
+	})
+}
+
+// between is a reader that lets something happen between the walk and the rows.
+type between struct {
+	model.Reader
+	happen func()
+}
+
+func (b between) JobListByIDs(ctx context.Context, arg model.JobListByIDsParams) ([]model.Job, error) {
+	b.happen()
+	return b.Reader.JobListByIDs(ctx, arg)
+}
+
+func TestFilteredListShowsNoJobThatHasLeftTheFilterMeanwhile(t *testing.T) {
+	each(t, func(d *desk) {
+		first, second := d.enqueue(jobs.EnqueueIn{}).Job, d.enqueue(jobs.EnqueueIn{}).Job
+		q := between{d.s, func() { d.claim() }}
+		page, next, err := jobs.List(d.Context(), q, jobs.ListIn{
+			OwnerID: d.owner, Kind: "build", State: jobs.Pending, Before: keyset.Top(), Limit: 9,
+		})
+		if err != nil || next != nil || len(page) != 1 || page[0].ID != second.ID {
+			d.Errorf("%d jobs, next %v, %v; want %s alone, %s is claimed", len(page), next, err, second.ID, first.ID)
 		}
 	})
 }

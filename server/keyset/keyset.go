@@ -8,6 +8,7 @@
 package keyset
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/stint-run/stint/schema/coltype"
@@ -37,45 +38,72 @@ func Cut[T any](rows []T, limit int, at func(T) Position) (page []T, next *Posit
 	return rows[:limit], &last
 }
 
-// Pick takes up to limit entries that keep accepts from a walk, and returns
-// their ids. next is where the walk goes on, nil when the list has ended.
-func Pick[T any](walk []T, limit int, keep func(T) bool, at func(T) Position) (ids []string, next *Position) {
-	ids = []string{}
+// Filter reads the pages of a list whose filter no index leads with. E is an
+// entry of a walk, T a row.
+type Filter[E, T any] struct {
+	Keep  func(E) bool
+	At    func(E) Position
+	Rows  func(ids string) ([]T, error) // the rows of a JSON list of ids, in any order
+	Entry func(T) E                     // what a walk finds of a row
+}
+
+// Page is up to limit rows of a walk that Keep accepts, in its order. Rows are
+// read after the walk, so each is looked at again: one that has changed or is
+// gone is left out. next is where the walk goes on, nil when the list has ended.
+func (f Filter[E, T]) Page(walk []E, limit int) (page []T, next *Position, err error) {
+	ids, next := f.pick(walk, limit)
+	if len(ids) == 0 {
+		return nil, next, nil
+	}
+	text, err := json.Marshal(ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := f.Rows(string(text))
+	if err != nil {
+		return nil, nil, err
+	}
+	return f.inOrder(ids, rows), next, nil
+}
+
+// pick takes up to limit entries from a walk, and returns their ids.
+func (f Filter[E, T]) pick(walk []E, limit int) (ids []string, next *Position) {
 	for i, entry := range walk {
-		if !keep(entry) {
+		if !f.Keep(entry) {
 			continue
 		}
-		ids = append(ids, at(entry).ID)
+		ids = append(ids, f.At(entry).ID)
 		if len(ids) == limit && i < len(walk)-1 {
-			last := at(entry)
+			last := f.At(entry)
 			return ids, &last
 		}
 	}
 	if len(walk) < Walk {
 		return ids, nil
 	}
-	last := at(walk[len(walk)-1])
+	last := f.At(walk[len(walk)-1])
 	return ids, &last
 }
 
-// InOrder returns the rows of ids in the order of ids; a row that is gone is
-// left out.
-func InOrder[T any](ids []string, rows []T, id func(T) string) []T {
+// inOrder is the rows of ids that are still to be kept.
+func (f Filter[E, T]) inOrder(ids []string, rows []T) []T {
 	byID := make(map[string]T, len(rows))
 	for _, row := range rows {
-		byID[id(row)] = row
+		if entry := f.Entry(row); f.Keep(entry) {
+			byID[f.At(entry).ID] = row
+		}
 	}
 	out := make([]T, 0, len(ids))
-	for _, want := range ids {
-		if row, ok := byID[want]; ok {
+	for _, id := range ids {
+		if row, ok := byID[id]; ok {
 			out = append(out, row)
 		}
 	}
 	return out
 }
 
-// Convert turns the rows of one statement into those of another that has the
-// same columns: sqlc gives each statement a row type of its own.
+// Convert converts every row: from the type of one statement to that of another
+// with the same columns (sqlc gives each its own), or to what clients see.
 func Convert[To, From any](rows []From, convert func(From) To) []To {
 	out := make([]To, len(rows))
 	for i, row := range rows {

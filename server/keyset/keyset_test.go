@@ -1,8 +1,10 @@
 package keyset
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -31,7 +33,20 @@ func TestCutSaysWhereTheNextPageBegins(t *testing.T) {
 	}
 }
 
-func TestPickEndsAtTheLastEntryWalked(t *testing.T) {
+// filter is one whose rows are the ids that read makes of those asked for.
+func filter(keep func(int) bool, read func(ids []string) []string) Filter[int, string] {
+	return Filter[int, string]{
+		Keep: keep,
+		At:   at,
+		Rows: func(text string) (ids []string, err error) {
+			err = json.Unmarshal([]byte(text), &ids)
+			return read(ids), err
+		},
+		Entry: func(row string) int { i, _ := strconv.Atoi(row); return i },
+	}
+}
+
+func TestFilteredPageEndsAtTheLastEntryWalked(t *testing.T) {
 	none := func(int) bool { return false }
 	even := func(i int) bool { return i%2 == 0 }
 	for _, tt := range []struct {
@@ -49,7 +64,10 @@ func TestPickEndsAtTheLastEntryWalked(t *testing.T) {
 		{"nothing in the list", Walk - 1, 5, none, []string{}, ""},
 		{"page fills with the walk's last entry", Walk, Walk, func(int) bool { return true }, nil, fmt.Sprint(Walk - 1)},
 	} {
-		ids, next := Pick(entries(tt.n), tt.limit, tt.keep, at)
+		ids, next, err := filter(tt.keep, func(ids []string) []string { return ids }).Page(entries(tt.n), tt.limit)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
 		if tt.ids != nil && !slices.Equal(ids, tt.ids) {
 			t.Errorf("%s: ids %v", tt.name, ids)
 		}
@@ -66,9 +84,22 @@ func position(p *Position) string {
 	return p.ID
 }
 
-func TestInOrderKeepsTheWalksOrder(t *testing.T) {
-	got := InOrder([]string{"2", "0", "9"}, []int{0, 2}, func(i int) string { return fmt.Sprint(i) })
-	if !slices.Equal(got, []int{2, 0}) {
-		t.Errorf("got %v", got)
+func TestFilteredPageKeepsTheWalksOrderWithoutRowsThatAreGone(t *testing.T) {
+	all := func(int) bool { return true }
+	got, _, err := filter(all, func([]string) []string { return []string{"0", "2"} }).Page([]int{2, 9, 0}, 5)
+	if !slices.Equal(got, []string{"2", "0"}) || err != nil {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestFilteredPageLeavesOutRowsThatHaveChanged(t *testing.T) {
+	kept := true
+	f := filter(func(i int) bool { return kept || i != 1 }, func(ids []string) []string {
+		kept = false // between the walk and the rows
+		return ids
+	})
+	page, next, err := f.Page(entries(4), 2)
+	if !slices.Equal(page, []string{"0"}) || position(next) != "1" || err != nil {
+		t.Errorf("page %v, next %v, %v", page, next, err)
 	}
 }

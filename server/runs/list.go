@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/stint-run/stint/gen/model"
@@ -57,29 +56,28 @@ func (in ListIn) residual() bool {
 	return in.Kind != "" || (in.JobID != "" && in.Status != "")
 }
 
-// keep is the whole filter, for an entry of a walk.
+// keep is the whole filter but the job, which a walk holds to and no run changes.
 func (in ListIn) keep(e model.RunWalkRow) bool {
 	return (in.Kind == "" || e.Kind == in.Kind) && (in.Status == "" || e.Status == in.Status)
 }
 
+// filtered is the page along a walk.
 func (in ListIn) filtered(ctx context.Context, q model.Reader) ([]Run, *keyset.Position, error) {
 	walk, err := in.walk(ctx, q)
 	if err != nil {
 		return nil, nil, err
 	}
-	ids, next := keyset.Pick(walk, in.Limit, in.keep, func(e model.RunWalkRow) keyset.Position {
-		return keyset.Position{At: e.CreatedAt, ID: e.ID}
-	})
-	if len(ids) == 0 {
-		return nil, next, nil
-	}
-	text, err := json.Marshal(ids)
-	if err != nil {
-		return nil, nil, err
-	}
-	rows, err := q.RunListByIDs(ctx, model.RunListByIDsParams{OwnerID: in.OwnerID, Ids: string(text)})
-	found := keyset.Convert(rows, func(r model.RunListByIDsRow) Run { return Run(r) })
-	return keyset.InOrder(ids, found, func(r Run) string { return r.ID }), next, err
+	return keyset.Filter[model.RunWalkRow, Run]{
+		Keep: in.keep,
+		At:   func(e model.RunWalkRow) keyset.Position { return keyset.Position{At: e.CreatedAt, ID: e.ID} },
+		Rows: func(ids string) ([]Run, error) {
+			rows, err := q.RunListByIDs(ctx, model.RunListByIDsParams{OwnerID: in.OwnerID, Ids: ids})
+			return keyset.Convert(rows, func(r model.RunListByIDsRow) Run { return Run(r) }), err
+		},
+		Entry: func(r Run) model.RunWalkRow {
+			return model.RunWalkRow{ID: r.ID, Kind: r.Kind, Status: r.Status, CreatedAt: r.CreatedAt}
+		},
+	}.Page(walk, in.Limit)
 }
 
 // page reads max runs along the index that the filter leads with.

@@ -1,6 +1,7 @@
 package runs_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -198,6 +199,36 @@ func TestListSelectsEachRunOnceNewestFirst(t *testing.T) {
 		}
 		if n := len(pages(t, s, runs.ListIn{OwnerID: owner, Limit: 30})); n != 3 {
 			t.Errorf("%d pages of 90 runs", n)
+		}
+	})
+}
+
+// between is a reader that lets something happen between the walk and the rows.
+type between struct {
+	model.Reader
+	happen func()
+}
+
+func (b between) RunListByIDs(ctx context.Context, arg model.RunListByIDsParams) ([]model.RunListByIDsRow, error) {
+	b.happen()
+	return b.Reader.RunListByIDs(ctx, arg)
+}
+
+func TestFilteredListShowsNoRunThatHasLeftTheFilterMeanwhile(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		owner := dbtest.Owner(t, s, "ada").ID
+		ids := open(t, s, owner, dbtest.T0, "job_1", "job_2")
+		q := between{s, func() {
+			if _, err := end(t, s, dbtest.T0, runs.EndIn{OwnerID: owner, JobID: "job_1", Status: runs.Failed}); err != nil {
+				t.Fatal(err)
+			}
+		}}
+		page, next, err := runs.List(t.Context(), q, runs.ListIn{
+			OwnerID: owner, Kind: runs.KindJob, Status: runs.Running, Before: keyset.Top(), Limit: 9,
+		})
+		if err != nil || next != nil || len(page) != 1 || page[0].ID != ids[1] {
+			t.Errorf("%d runs, next %v, %v; want %s alone", len(page), next, err, ids[1])
 		}
 	})
 }
