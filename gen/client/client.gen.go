@@ -413,8 +413,8 @@ type Claimed struct {
 	// Actor The token that last cancelled or retried it by hand.
 	Actor *string `json:"actor"`
 
-	// Again What a duplicate asked for while the job was claimed; it runs afterwards.
-	Again json.RawMessage `json:"again"`
+	// Again What a duplicate asked for while the job was claimed; it runs afterwards, unless the job ends cancelled. Absent when omitted names it.
+	Again json.RawMessage `json:"again,omitempty"`
 
 	// Attempt Claims that count so far.
 	Attempt           int64      `json:"attempt"`
@@ -643,7 +643,7 @@ type HeartbeatAnswerDirective string
 
 // HeartbeatJobRequest defines model for HeartbeatJobRequest.
 type HeartbeatJobRequest struct {
-	// LeaseSeconds From now. Absent: the kind's.
+	// LeaseSeconds From now. Absent: the kind's, unless the lease lasts longer as it is.
 	LeaseSeconds *int64 `json:"lease_seconds,omitempty"`
 	LeaseToken   string `json:"lease_token"`
 
@@ -673,8 +673,8 @@ type Job struct {
 	// Actor The token that last cancelled or retried it by hand.
 	Actor *string `json:"actor"`
 
-	// Again What a duplicate asked for while the job was claimed; it runs afterwards.
-	Again json.RawMessage `json:"again"`
+	// Again What a duplicate asked for while the job was claimed; it runs afterwards, unless the job ends cancelled. Absent when omitted names it.
+	Again json.RawMessage `json:"again,omitempty"`
 
 	// Attempt Claims that count so far.
 	Attempt           int64      `json:"attempt"`

@@ -32,6 +32,19 @@ type KindPageParams struct {
 	Max       int64
 }
 
+type KindPauseParams struct {
+	Now     coltype.Time
+	Actor   *string
+	OwnerID string
+	Name    string
+}
+
+type KindResumeParams struct {
+	Now     coltype.Time
+	OwnerID string
+	Name    string
+}
+
 type KindSetParams struct {
 	LeaseSeconds       int64
 	MaxAttempts        int64
@@ -41,13 +54,4 @@ type KindSetParams struct {
 	OwnerID            string
 	Name               string
 	Version            int64
-}
-
-type KindSetPausedParams struct {
-	PausedAt  coltype.Time
-	PausedBy  *string
-	UpdatedAt coltype.Time
-	OwnerID   string
-	Name      string
-	Version   int64
 }

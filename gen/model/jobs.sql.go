@@ -22,6 +22,11 @@ type JobClaimParams struct {
 	Max     int64
 }
 
+type JobGetByKeyParams struct {
+	OwnerID string
+	Key     *string
+}
+
 type JobGetParams struct {
 	ID      string
 	OwnerID string
@@ -48,14 +53,15 @@ type JobListOverdueRow struct {
 	LeaseExpiresAt coltype.Time
 }
 
-type JobLockByKeyParams struct {
+type JobLockByKeysParams struct {
 	OwnerID string
-	Key     *string
+	Keys    string
 }
 
 type JobLockOverdueParams struct {
-	Cutoff coltype.Time
-	Max    int64
+	Cutoff  coltype.Time
+	AfterID string
+	Max     int64
 }
 
 type JobLockParams struct {

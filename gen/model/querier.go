@@ -25,15 +25,17 @@ type Querier interface {
 	JobInsertMany(ctx context.Context, arg JobInsertManyParams) ([]Job, error)
 	// One job of an owner, held for this transaction until it ends.
 	JobLock(ctx context.Context, arg JobLockParams) (Job, error)
-	// The live job of a key, held for this transaction until it ends.
+	// The live jobs of a JSON list of keys, held for this transaction until it ends.
+	// Where rows lock, they do in the order of ids, as for whoever ends claims.
 	// Index jobs_live_key.
-	JobLockByKey(ctx context.Context, arg JobLockByKeyParams) (Job, error)
-	// Claimed jobs of all owners whose lease ran out before cutoff, held for this
-	// transaction; those that another one holds are passed over. Index jobs_claimed.
+	JobLockByKeys(ctx context.Context, arg JobLockByKeysParams) ([]Job, error)
+	// Claimed jobs of all owners whose lease ran out before cutoff, from after_id on,
+	// held for this transaction; those that another one holds are passed over.
+	// Index jobs_claimed.
 	JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) ([]Job, error)
 	// A heartbeat: one statement, heap-only. A call by anybody but the holder changes
-	// nothing. Without lease_seconds the lease of the kind counts; without progress
-	// the last progress stays.
+	// nothing. Without lease_seconds the lease of the kind counts, and never makes a
+	// longer one shorter; without progress the last progress stays.
 	JobRenew(ctx context.Context, arg JobRenewParams) (JobRenewRow, error)
 	// What a duplicate of a pending job replaces; attempt stays.
 	JobReplace(ctx context.Context, arg JobReplaceParams) (Job, error)
@@ -48,10 +50,12 @@ type Querier interface {
 	JobSettle(ctx context.Context, arg JobSettleParams) (Job, error)
 	// Registers a kind; 0 rows if it is known.
 	KindInsert(ctx context.Context, arg KindInsertParams) (int64, error)
+	// Pauses a kind; 0 rows if it is paused, or unknown.
+	KindPause(ctx context.Context, arg KindPauseParams) (int64, error)
+	// Lets a paused kind go on; 0 rows if it is not paused.
+	KindResume(ctx context.Context, arg KindResumeParams) (int64, error)
 	// Replaces the settings of a kind, if it is still at the version that was read.
 	KindSet(ctx context.Context, arg KindSetParams) (int64, error)
-	// Pauses a kind, or lets it go on (both members absent), at the version read.
-	KindSetPaused(ctx context.Context, arg KindSetPausedParams) (int64, error)
 	// Sets it unless it is set: the first replica to come wins.
 	MetaInsert(ctx context.Context, arg MetaInsertParams) (int64, error)
 	// Makes an owner; 0 rows if the name is taken.

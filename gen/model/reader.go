@@ -14,6 +14,8 @@ type Reader interface {
 	IdempotencyKeyGet(ctx context.Context, arg IdempotencyKeyGetParams) (IdempotencyKeyGetRow, error)
 	// One job of an owner.
 	JobGet(ctx context.Context, arg JobGetParams) (Job, error)
+	// The live job of a key. Index jobs_live_key.
+	JobGetByKey(ctx context.Context, arg JobGetByKeyParams) (Job, error)
 	// The jobs of a JSON list of ids, unordered. Primary key.
 	JobListByIDs(ctx context.Context, arg JobListByIDsParams) ([]Job, error)
 	// Leases of all owners that ran out before cutoff: what the reaper has yet to

@@ -157,6 +157,55 @@ func (q *Queries) KindPage(ctx context.Context, arg KindPageParams) ([]JobKind, 
 	return items, nil
 }
 
+const KindPause = `-- name: KindPause :execrows
+update job_kinds
+set paused_at = ?1,
+    paused_by = ?2,
+    version = version + 1,
+    updated_at = ?1
+where owner_id = ?3
+    and name = ?4
+    and paused_at is null
+`
+
+type KindPauseParams = model.KindPauseParams
+
+// Pauses a kind; 0 rows if it is paused, or unknown.
+func (q *Queries) KindPause(ctx context.Context, arg KindPauseParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, KindPause,
+		arg.Now,
+		arg.Actor,
+		arg.OwnerID,
+		arg.Name,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const KindResume = `-- name: KindResume :execrows
+update job_kinds
+set paused_at = null,
+    paused_by = null,
+    version = version + 1,
+    updated_at = ?1
+where owner_id = ?2
+    and name = ?3
+    and paused_at is not null
+`
+
+type KindResumeParams = model.KindResumeParams
+
+// Lets a paused kind go on; 0 rows if it is not paused.
+func (q *Queries) KindResume(ctx context.Context, arg KindResumeParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, KindResume, arg.Now, arg.OwnerID, arg.Name)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const KindSet = `-- name: KindSet :execrows
 update job_kinds
 set lease_seconds = ?1,
@@ -179,35 +228,6 @@ func (q *Queries) KindSet(ctx context.Context, arg KindSetParams) (int64, error)
 		arg.MaxAttempts,
 		arg.BackoffBaseSeconds,
 		arg.BackoffCapSeconds,
-		arg.UpdatedAt,
-		arg.OwnerID,
-		arg.Name,
-		arg.Version,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const KindSetPaused = `-- name: KindSetPaused :execrows
-update job_kinds
-set paused_at = ?1,
-    paused_by = ?2,
-    version = version + 1,
-    updated_at = ?3
-where owner_id = ?4
-    and name = ?5
-    and version = ?6
-`
-
-type KindSetPausedParams = model.KindSetPausedParams
-
-// Pauses a kind, or lets it go on (both members absent), at the version read.
-func (q *Queries) KindSetPaused(ctx context.Context, arg KindSetPausedParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, KindSetPaused,
-		arg.PausedAt,
-		arg.PausedBy,
 		arg.UpdatedAt,
 		arg.OwnerID,
 		arg.Name,

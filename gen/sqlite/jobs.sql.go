@@ -225,6 +225,59 @@ func (q *Queries) JobGet(ctx context.Context, arg JobGetParams) (Job, error) {
 	return i, err
 }
 
+const JobGetByKey = `-- name: JobGetByKey :one
+select
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at
+from jobs
+where owner_id = ?1
+    and key = ?2
+    and finished_at is null
+`
+
+type JobGetByKeyParams = model.JobGetByKeyParams
+
+// The live job of a key. Index jobs_live_key.
+func (q *Queries) JobGetByKey(ctx context.Context, arg JobGetByKeyParams) (Job, error) {
+	row := q.db.QueryRowContext(ctx, JobGetByKey, arg.OwnerID, arg.Key)
+	var i Job
+	err := row.Scan(
+		&i.ID,
+		&i.OwnerID,
+		&i.Kind,
+		&i.State,
+		&i.WaitingFor,
+		&i.Key,
+		&i.RepoID,
+		&i.IssueNumber,
+		&i.Payload,
+		&i.Priority,
+		&i.RunAt,
+		&i.Attempt,
+		&i.MaxAttempts,
+		&i.LeaseToken,
+		&i.ClaimedBy,
+		&i.LeaseExpiresAt,
+		&i.Again,
+		&i.Follows,
+		&i.FollowedBy,
+		&i.CancelRequestedAt,
+		&i.Progress,
+		&i.Result,
+		&i.Error,
+		&i.ConcurrencyKey,
+		&i.Traceparent,
+		&i.Actor,
+		&i.ActedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.FinishedAt,
+	)
+	return i, err
+}
+
 const JobInsertMany = `-- name: JobInsertMany :many
 insert into jobs (
     id, owner_id, kind, state, key, repo_id, issue_number, payload, priority, run_at,
@@ -462,58 +515,76 @@ func (q *Queries) JobLock(ctx context.Context, arg JobLockParams) (Job, error) {
 	return i, err
 }
 
-const JobLockByKey = `-- name: JobLockByKey :one
+const JobLockByKeys = `-- name: JobLockByKeys :many
 select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
-from jobs
-where owner_id = ?1
-    and key = ?2
-    and finished_at is null
+    j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload,
+    j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by,
+    j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress,
+    j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at,
+    j.updated_at, j.finished_at
+from jobs j indexed by jobs_live_key
+where j.owner_id = ?1
+    and j.key in (select t.value from json_each(cast(?2 as text)) t)
+    and j.finished_at is null
 `
 
-type JobLockByKeyParams = model.JobLockByKeyParams
+type JobLockByKeysParams = model.JobLockByKeysParams
 
-// The live job of a key, held for this transaction until it ends.
+// The live jobs of a JSON list of keys, held for this transaction until it ends.
+// Where rows lock, they do in the order of ids, as for whoever ends claims.
 // Index jobs_live_key.
-func (q *Queries) JobLockByKey(ctx context.Context, arg JobLockByKeyParams) (Job, error) {
-	row := q.db.QueryRowContext(ctx, JobLockByKey, arg.OwnerID, arg.Key)
-	var i Job
-	err := row.Scan(
-		&i.ID,
-		&i.OwnerID,
-		&i.Kind,
-		&i.State,
-		&i.WaitingFor,
-		&i.Key,
-		&i.RepoID,
-		&i.IssueNumber,
-		&i.Payload,
-		&i.Priority,
-		&i.RunAt,
-		&i.Attempt,
-		&i.MaxAttempts,
-		&i.LeaseToken,
-		&i.ClaimedBy,
-		&i.LeaseExpiresAt,
-		&i.Again,
-		&i.Follows,
-		&i.FollowedBy,
-		&i.CancelRequestedAt,
-		&i.Progress,
-		&i.Result,
-		&i.Error,
-		&i.ConcurrencyKey,
-		&i.Traceparent,
-		&i.Actor,
-		&i.ActedAt,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.FinishedAt,
-	)
-	return i, err
+func (q *Queries) JobLockByKeys(ctx context.Context, arg JobLockByKeysParams) ([]Job, error) {
+	rows, err := q.db.QueryContext(ctx, JobLockByKeys, arg.OwnerID, arg.Keys)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Job{}
+	for rows.Next() {
+		var i Job
+		if err := rows.Scan(
+			&i.ID,
+			&i.OwnerID,
+			&i.Kind,
+			&i.State,
+			&i.WaitingFor,
+			&i.Key,
+			&i.RepoID,
+			&i.IssueNumber,
+			&i.Payload,
+			&i.Priority,
+			&i.RunAt,
+			&i.Attempt,
+			&i.MaxAttempts,
+			&i.LeaseToken,
+			&i.ClaimedBy,
+			&i.LeaseExpiresAt,
+			&i.Again,
+			&i.Follows,
+			&i.FollowedBy,
+			&i.CancelRequestedAt,
+			&i.Progress,
+			&i.Result,
+			&i.Error,
+			&i.ConcurrencyKey,
+			&i.Traceparent,
+			&i.Actor,
+			&i.ActedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.FinishedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const JobLockOverdue = `-- name: JobLockOverdue :many
@@ -525,16 +596,18 @@ select
 from jobs
 where state = 'claimed'
     and lease_expires_at < ?1
+    and id > ?2
 order by id
-limit cast(?2 as bigint)
+limit cast(?3 as bigint)
 `
 
 type JobLockOverdueParams = model.JobLockOverdueParams
 
-// Claimed jobs of all owners whose lease ran out before cutoff, held for this
-// transaction; those that another one holds are passed over. Index jobs_claimed.
+// Claimed jobs of all owners whose lease ran out before cutoff, from after_id on,
+// held for this transaction; those that another one holds are passed over.
+// Index jobs_claimed.
 func (q *Queries) JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) ([]Job, error) {
-	rows, err := q.db.QueryContext(ctx, JobLockOverdue, arg.Cutoff, arg.Max)
+	rows, err := q.db.QueryContext(ctx, JobLockOverdue, arg.Cutoff, arg.AfterID, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -818,11 +891,14 @@ func (q *Queries) JobPageByState(ctx context.Context, arg JobPageByStateParams) 
 
 const JobRenew = `-- name: JobRenew :one
 update jobs
-set lease_expires_at = cast(?1 as integer) + 1000000 * coalesce(cast(?2 as integer), (
-        select k.lease_seconds
-        from job_kinds k
-        where k.owner_id = jobs.owner_id and k.name = jobs.kind
-    )),
+set lease_expires_at = coalesce(
+        cast(?1 as integer) + 1000000 * cast(?2 as integer),
+        max(jobs.lease_expires_at, cast(?1 as integer) + 1000000 * (
+            select k.lease_seconds
+            from job_kinds k
+            where k.owner_id = jobs.owner_id and k.name = jobs.kind
+        ))
+    ),
     progress = coalesce(?3, jobs.progress),
     updated_at = ?1
 where jobs.id = ?4
@@ -837,8 +913,8 @@ type JobRenewParams = model.JobRenewParams
 type JobRenewRow = model.JobRenewRow
 
 // A heartbeat: one statement, heap-only. A call by anybody but the holder changes
-// nothing. Without lease_seconds the lease of the kind counts; without progress
-// the last progress stays.
+// nothing. Without lease_seconds the lease of the kind counts, and never makes a
+// longer one shorter; without progress the last progress stays.
 func (q *Queries) JobRenew(ctx context.Context, arg JobRenewParams) (JobRenewRow, error) {
 	row := q.db.QueryRowContext(ctx, JobRenew,
 		arg.Now,
@@ -923,7 +999,7 @@ func (q *Queries) JobReplace(ctx context.Context, arg JobReplaceParams) (Job, er
 
 const JobRequestCancel = `-- name: JobRequestCancel :one
 update jobs
-set cancel_requested_at = coalesce(cancel_requested_at, ?1),
+set cancel_requested_at = ?1,
     again = null,
     actor = ?2,
     acted_at = ?1,
@@ -931,6 +1007,7 @@ set cancel_requested_at = coalesce(cancel_requested_at, ?1),
 where id = ?3
     and owner_id = ?4
     and state = 'claimed'
+    and cancel_requested_at is null
 returning
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
     attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,

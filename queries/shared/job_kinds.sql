@@ -20,6 +20,28 @@ where owner_id = @owner_id
 order by name
 limit cast(@max as bigint);
 
+-- name: KindPause :execrows
+-- Pauses a kind; 0 rows if it is paused, or unknown.
+update job_kinds
+set paused_at = @now,
+    paused_by = @actor,
+    version = version + 1,
+    updated_at = @now
+where owner_id = @owner_id
+    and name = @name
+    and paused_at is null;
+
+-- name: KindResume :execrows
+-- Lets a paused kind go on; 0 rows if it is not paused.
+update job_kinds
+set paused_at = null,
+    paused_by = null,
+    version = version + 1,
+    updated_at = @now
+where owner_id = @owner_id
+    and name = @name
+    and paused_at is not null;
+
 -- name: KindSet :execrows
 -- Replaces the settings of a kind, if it is still at the version that was read.
 update job_kinds
@@ -27,17 +49,6 @@ set lease_seconds = @lease_seconds,
     max_attempts = @max_attempts,
     backoff_base_seconds = @backoff_base_seconds,
     backoff_cap_seconds = @backoff_cap_seconds,
-    version = version + 1,
-    updated_at = @updated_at
-where owner_id = @owner_id
-    and name = @name
-    and version = @version;
-
--- name: KindSetPaused :execrows
--- Pauses a kind, or lets it go on (both members absent), at the version read.
-update job_kinds
-set paused_at = @paused_at,
-    paused_by = sqlc.narg(paused_by),
     version = version + 1,
     updated_at = @updated_at
 where owner_id = @owner_id

@@ -27,6 +27,18 @@ from jobs
 where id = @id
     and owner_id = @owner_id;
 
+-- name: JobGetByKey :one
+-- The live job of a key. Index jobs_live_key.
+select
+    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
+    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
+    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
+    created_at, updated_at, finished_at
+from jobs
+where owner_id = @owner_id
+    and key = @key
+    and finished_at is null;
+
 -- name: JobListOverdue :many
 -- Leases of all owners that ran out before cutoff: what the reaper has yet to
 -- take back. Index jobs_claimed.
@@ -99,7 +111,7 @@ returning
 -- name: JobRequestCancel :one
 -- Asks the holder to stop; it hears so with its next heartbeat.
 update jobs
-set cancel_requested_at = coalesce(cancel_requested_at, @now),
+set cancel_requested_at = @now,
     again = null,
     actor = @actor,
     acted_at = @now,
@@ -107,6 +119,7 @@ set cancel_requested_at = coalesce(cancel_requested_at, @now),
 where id = @id
     and owner_id = @owner_id
     and state = 'claimed'
+    and cancel_requested_at is null
 returning
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
     attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,

@@ -76,22 +76,25 @@ from jobs
 where id = @id
     and owner_id = @owner_id;
 
--- name: JobLockByKey :one
--- The live job of a key, held for this transaction until it ends.
+-- name: JobLockByKeys :many
+-- The live jobs of a JSON list of keys, held for this transaction until it ends.
+-- Where rows lock, they do in the order of ids, as for whoever ends claims.
 -- Index jobs_live_key.
 select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
-from jobs
-where owner_id = @owner_id
-    and key = @key
-    and finished_at is null;
+    j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload,
+    j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by,
+    j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress,
+    j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at,
+    j.updated_at, j.finished_at
+from jobs j indexed by jobs_live_key
+where j.owner_id = @owner_id
+    and j.key in (select t.value from json_each(cast(@keys as text)) t)
+    and j.finished_at is null;
 
 -- name: JobLockOverdue :many
--- Claimed jobs of all owners whose lease ran out before cutoff, held for this
--- transaction; those that another one holds are passed over. Index jobs_claimed.
+-- Claimed jobs of all owners whose lease ran out before cutoff, from after_id on,
+-- held for this transaction; those that another one holds are passed over.
+-- Index jobs_claimed.
 select
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
     attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
@@ -100,19 +103,23 @@ select
 from jobs
 where state = 'claimed'
     and lease_expires_at < @cutoff
+    and id > @after_id
 order by id
 limit cast(@max as bigint);
 
 -- name: JobRenew :one
 -- A heartbeat: one statement, heap-only. A call by anybody but the holder changes
--- nothing. Without lease_seconds the lease of the kind counts; without progress
--- the last progress stays.
+-- nothing. Without lease_seconds the lease of the kind counts, and never makes a
+-- longer one shorter; without progress the last progress stays.
 update jobs
-set lease_expires_at = cast(@now as integer) + 1000000 * coalesce(cast(sqlc.narg(lease_seconds) as integer), (
-        select k.lease_seconds
-        from job_kinds k
-        where k.owner_id = jobs.owner_id and k.name = jobs.kind
-    )),
+set lease_expires_at = coalesce(
+        cast(@now as integer) + 1000000 * cast(sqlc.narg(lease_seconds) as integer),
+        max(jobs.lease_expires_at, cast(@now as integer) + 1000000 * (
+            select k.lease_seconds
+            from job_kinds k
+            where k.owner_id = jobs.owner_id and k.name = jobs.kind
+        ))
+    ),
     progress = coalesce(@progress, jobs.progress),
     updated_at = @now
 where jobs.id = @id

@@ -18,7 +18,8 @@ type ByHandIn struct {
 }
 
 // Cancel ends a pending job, and asks the holder of a claimed one to stop: it
-// hears so with its next heartbeat. What was asked again so far is dropped.
+// hears so with its next heartbeat. What was asked again is dropped, unless the
+// holder completes the job: then what was asked after the cancel follows.
 // Cancelling twice changes nothing.
 func Cancel(ctx context.Context, q model.Querier, now coltype.Time, in ByHandIn) (model.Job, error) {
 	job, err := lock(ctx, q, in)
@@ -26,7 +27,7 @@ func Cancel(ctx context.Context, q model.Querier, now coltype.Time, in ByHandIn)
 		return model.Job{}, err
 	}
 	switch {
-	case job.State == Cancelled, job.State == Claimed && !job.CancelRequestedAt.IsZero() && job.Again == nil:
+	case job.State == Cancelled, job.State == Claimed && !job.CancelRequestedAt.IsZero():
 		return job, nil
 	case job.State == Pending:
 		job, err = q.JobCancel(ctx, model.JobCancelParams{ID: in.ID, OwnerID: in.OwnerID, Actor: &in.Actor, Now: now})
@@ -70,12 +71,13 @@ func Retry(ctx context.Context, q model.Querier, now coltype.Time, in ByHandIn) 
 	return job, nil
 }
 
-// keyFree is key_in_use if another job of the key is live.
-func keyFree(ctx context.Context, q model.Querier, job model.Job) error {
+// keyFree is key_in_use if another job of the key is live. That one is not
+// locked: it may come before job in the order of ids.
+func keyFree(ctx context.Context, q model.Reader, job model.Job) error {
 	if job.Key == nil {
 		return nil
 	}
-	live, err := q.JobLockByKey(ctx, model.JobLockByKeyParams{OwnerID: job.OwnerID, Key: job.Key})
+	live, err := q.JobGetByKey(ctx, model.JobGetByKeyParams{OwnerID: job.OwnerID, Key: job.Key})
 	if store.NotFound(err) {
 		return nil
 	}

@@ -168,7 +168,7 @@ func TestRetriedJobForgetsAnOlderCancelRequest(t *testing.T) {
 			d.Fatal(err)
 		}
 		again := d.claim()
-		if beat, err := d.beat(again, jobs.HeartbeatIn{}); err != nil || beat.Directive != jobs.DirectiveContinue {
+		if beat, err := d.beat(again, jobs.HeartbeatIn{}); err != nil || beat.Directive != "continue" {
 			d.Errorf("the new holder hears %q, %v", beat.Directive, err)
 		}
 		if out := d.finished(again, jobs.FinishIn{Action: jobs.Release}); out.Job.State != jobs.Pending {

@@ -70,7 +70,7 @@ func probes(ctx context.Context, q model.Reader, in ClaimIn) ([]probe, error) {
 		return nil, err
 	}
 	var out []probe
-	for priority := int64(1); priority <= LowestPriority; priority++ {
+	for priority := int64(1); priority <= lowestPriority; priority++ {
 		for i := range in.Kinds {
 			kind, known := kinds[in.Kinds[(uint64(i)+in.Turn)%uint64(len(in.Kinds))]]
 			if !known || !kind.PausedAt.IsZero() {

@@ -10,9 +10,7 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server/dbtest"
-	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/jobs"
-	"github.com/stint-run/stint/server/runs"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -208,7 +206,7 @@ func TestReaperAndHolderEndEachClaimOnce(t *testing.T) {
 		atOnce(6, func(i int) {
 			if i >= 4 {
 				for range 3 {
-					d.tx(func(q model.Querier) error { _, err := jobs.Reap(d.Context(), q, d.now); return err })
+					d.tx(func(q model.Querier) error { _, err := jobs.Reap(d.Context(), q, d.now, ""); return err })
 				}
 				return
 			}
@@ -311,61 +309,6 @@ func TestBatchesInOppositeOrderDoNotDeadlock(t *testing.T) {
 		})
 		if n := dbtest.Get[int](d.T, d.s, "select count(*) from jobs"); n != 50 {
 			d.Errorf("%d jobs, want 50", n)
-		}
-		d.noDeadlock()
-	})
-}
-
-// noDeadlock checks that nothing had to be rolled back to break a tie: rows are
-// locked in one order everywhere.
-func (d *desk) noDeadlock() {
-	d.Helper()
-	if d.s.Engine() != store.Postgres {
-		return
-	}
-	conn, _ := pgConn(d.T, d.s)
-	var n int
-	err := conn.QueryRow(d.Context(), "select deadlocks from pg_stat_database where datname = current_database()").Scan(&n)
-	if err != nil || n != 0 {
-		d.Errorf("%d deadlocks, %v", n, err)
-	}
-}
-
-// Finishing batches beside single finishes, enqueues and the reaper.
-func TestBatchFinishesInOppositeOrderDoNotDeadlock(t *testing.T) {
-	each(t, func(d *desk) {
-		const n = 60
-		plant(d, n, "build", jobs.Pending, d.now)
-		d.pass(time.Second)
-		held := d.claimIn(jobs.ClaimIn{Limit: n})
-		items := make([]jobs.FinishIn, n)
-		for i, c := range held {
-			items[i] = jobs.FinishIn{OwnerID: d.owner, ID: c.Job.ID, LeaseToken: *c.Job.LeaseToken, Action: jobs.Complete}
-		}
-		backward := slices.Clone(items)
-		slices.Reverse(backward)
-		d.pass(2 * time.Minute)
-		atOnce(5, func(i int) {
-			err := d.s.Tx(d.Context(), func(q model.Querier) error {
-				if i == 4 {
-					_, err := jobs.Reap(d.Context(), q, d.now)
-					return err
-				}
-				out, err := jobs.FinishAll(d.Context(), q, d.now, [][]jobs.FinishIn{items, backward}[i%2])
-				for k, f := range out {
-					if f.Fault == nil && f.Job.ID != [][]jobs.FinishIn{items, backward}[i%2][k].ID {
-						d.Errorf("item %d was answered with %s", k, f.Job.ID)
-					}
-				}
-				return err
-			})
-			var f *fault.Fault
-			if err != nil && !errors.As(err, &f) {
-				d.Error(err)
-			}
-		})
-		if open := dbtest.Get[int](d.T, d.s, "select count(*) from runs where status = '"+runs.Running+"'"); open != 0 {
-			d.Errorf("%d runs are open", open)
 		}
 		d.noDeadlock()
 	})

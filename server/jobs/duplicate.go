@@ -8,30 +8,7 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
-	"github.com/stint-run/stint/server/store"
 )
-
-// meet is an item whose key was live a moment ago: it meets the live job, or
-// becomes a job of its own if that one ended meanwhile.
-func meet(ctx context.Context, q model.Querier, now coltype.Time, ownerID string, in EnqueueIn, row newJob) (Enqueued, error) {
-	for range 3 {
-		live, err := q.JobLockByKey(ctx, model.JobLockByKeyParams{OwnerID: ownerID, Key: row.Key})
-		if err == nil {
-			return duplicate(ctx, q, now, live, in)
-		}
-		if !store.NotFound(err) {
-			return Enqueued{}, fmt.Errorf("look up the live job: %w", err)
-		}
-		fresh, err := insert(ctx, q, now, ownerID, []newJob{row})
-		if err != nil {
-			return Enqueued{}, err
-		}
-		if job, ok := fresh[row.ID]; ok {
-			return Enqueued{Job: job}, nil
-		}
-	}
-	return Enqueued{}, fault.Unavailable("The key changed hands three times within one request.")
-}
 
 // duplicate is an enqueue whose key is live, under the live job's row lock. A
 // pending job takes the members that are present; a claimed one is not touched,

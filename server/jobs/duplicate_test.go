@@ -208,21 +208,45 @@ func TestCancelDropsWhatWasAskedAgain(t *testing.T) {
 	})
 }
 
-// What is asked after a cancel request is new work: it is not swallowed by the
-// job that is being cancelled.
-func TestAgainAskedAfterTheCancelRequestFollows(t *testing.T) {
+// A cancel drops what was asked before and after it; a holder that completes all
+// the same is followed by what was asked after it.
+func TestAgainAskedAfterTheCancelRequestFollowsASuccessAlone(t *testing.T) {
 	each(t, func(d *desk) {
-		held := d.held(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`1`)})
-		if _, err := d.cancel(held.Job.ID); err != nil {
-			d.Fatal(err)
-		}
-		d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`2`)})
-		ended := d.finished(held, jobs.FinishIn{Action: jobs.Release}).Job
-		if ended.State != jobs.Cancelled || ended.FollowedBy == nil {
-			d.Fatalf("%s, followed by %s", ended.State, text(ended.FollowedBy))
-		}
-		if next := d.job(*ended.FollowedBy); string(next.Payload) != "2" || next.State != jobs.Pending {
-			d.Errorf("%s with payload %s", next.State, next.Payload)
+		for _, tt := range []struct {
+			end   jobs.FinishIn
+			state string
+		}{
+			{jobs.FinishIn{Action: jobs.Complete}, jobs.Succeeded},
+			{jobs.FinishIn{Action: jobs.Fail, Error: js(`{"code":"x"}`)}, jobs.Cancelled},
+			{jobs.FinishIn{Action: jobs.Release}, jobs.Cancelled},
+			{jobs.FinishIn{Action: jobs.Snooze, Seconds: 9}, jobs.Cancelled},
+			{jobs.FinishIn{}, jobs.Cancelled}, // the lease runs out
+		} {
+			key := ptr(tt.end.Action + "!")
+			held := d.held(jobs.EnqueueIn{Key: key, Payload: js(`1`)})
+			if _, err := d.cancel(held.Job.ID); err != nil {
+				d.Fatal(err)
+			}
+			if met := d.enqueue(jobs.EnqueueIn{Key: key, Payload: js(`2`)}); !met.Again {
+				d.Errorf("%s: not kept", tt.end.Action)
+			}
+			before := d.job(held.Job.ID)
+			if twice, err := d.cancel(held.Job.ID); err != nil || !cmp.Equal(before, twice) {
+				d.Errorf("cancelling twice: %v\n%s", err, cmp.Diff(before, twice))
+			}
+			if tt.end.Action == "" {
+				d.pass(2 * time.Minute)
+				d.reap()
+			} else {
+				d.finished(held, tt.end)
+			}
+			ended := d.state(held.Job.ID, tt.state)
+			if followed := ended.FollowedBy != nil; followed != (tt.state == jobs.Succeeded) || ended.Again != nil {
+				d.Errorf("%s: followed by %s, again %s", tt.end.Action, text(ended.FollowedBy), ended.Again)
+			}
+			if next := d.list(jobs.ListIn{Limit: 10, Key: *key, State: jobs.Pending}); len(next) == 1 {
+				d.held(jobs.EnqueueIn{Key: key}) // out of the way of the next claim
+			}
 		}
 	})
 }

@@ -1,15 +1,20 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/id"
 	"github.com/stint-run/stint/server/repos"
+	"github.com/stint-run/stint/server/store"
 )
 
 // EnqueueIn is one job to enqueue. A nil or zero member is absent: a new job
@@ -61,29 +66,75 @@ func Enqueue(ctx context.Context, q model.Querier, now coltype.Time, ownerID str
 	for i, in := range items {
 		rows[i] = in.row(now, kinds[in.Kind], tracked)
 	}
-	return insertAll(ctx, q, now, ownerID, items, rows)
+	return upsert(ctx, q, now, ownerID, items, rows)
 }
 
-// insertAll inserts the first item of every key in one statement; whatever
-// finds its key live then meets the live job, one by one: in the order of the
-// keys, so that two batches never wait for each other, and within a key in the
-// order of the items.
-func insertAll(ctx context.Context, q model.Querier, now coltype.Time, ownerID string, items []EnqueueIn, rows []newJob) ([]Enqueued, error) {
-	fresh, err := insert(ctx, q, now, ownerID, firstOfKey(rows))
+// upsert gives every item its job: a new one, or the live one of its key that
+// it then meets, in the order of the items.
+func upsert(ctx context.Context, q model.Querier, now coltype.Time, ownerID string, items []EnqueueIn, rows []newJob) ([]Enqueued, error) {
+	fresh, live, err := take(ctx, q, now, ownerID, firstOfKey(rows))
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Enqueued, len(items))
-	for _, i := range byKey(rows) {
-		if job, ok := fresh[rows[i].ID]; ok {
+	for i, row := range rows {
+		if job, ok := fresh[row.ID]; ok {
 			out[i] = Enqueued{Job: job}
-			continue
-		}
-		if out[i], err = meet(ctx, q, now, ownerID, items[i], rows[i]); err != nil {
+		} else if out[i], err = duplicate(ctx, q, now, live[*row.Key], items[i]); err != nil {
 			return nil, err
+		}
+		if row.Key != nil && out[i].Err == nil {
+			live[*row.Key] = out[i].Job
 		}
 	}
 	return out, nil
+}
+
+// errEnded is a live job that ended before it could be locked.
+var errEnded = errors.New("a live job ended meanwhile")
+
+// take inserts the rows whose key is free, and locks the live jobs of the other
+// keys: fresh by id, live by key. If one of those ends before it is locked, all
+// is done anew from a savepoint: whoever holds rows takes no key that sorts
+// before them. One row alone has then taken nothing.
+func take(ctx context.Context, q model.Querier, now coltype.Time, ownerID string, rows []newJob) (fresh, live map[string]model.Job, err error) {
+	once := func() error {
+		fresh, live = map[string]model.Job{}, map[string]model.Job{}
+		return takeOnce(ctx, q, now, ownerID, rows, fresh, live)
+	}
+	for range 3 {
+		if len(rows) > 1 {
+			err = store.Savepoint(ctx, q, once)
+		} else {
+			err = once()
+		}
+		if !errors.Is(err, errEnded) {
+			return fresh, live, err
+		}
+	}
+	return nil, nil, fault.Unavailable("A key changed hands three times within one request.")
+}
+
+func takeOnce(ctx context.Context, q model.Querier, now coltype.Time, ownerID string, rows []newJob, fresh, live map[string]model.Job) error {
+	if err := insert(ctx, q, now, ownerID, rows, fresh); err != nil {
+		return err
+	}
+	met := slices.DeleteFunc(slices.Clone(rows), func(r newJob) bool { return has(fresh, r.ID) })
+	if len(met) == 0 {
+		return nil
+	}
+	if err := lockLive(ctx, q, ownerID, met, live); err != nil {
+		return err
+	}
+	if len(live) < len(met) {
+		return errEnded
+	}
+	return nil
+}
+
+func has(jobs map[string]model.Job, name string) bool {
+	_, ok := jobs[name]
+	return ok
 }
 
 // newJob is one element of JobInsertMany's @rows.
@@ -106,7 +157,7 @@ type newJob struct {
 func (in EnqueueIn) row(now coltype.Time, kind model.JobKind, tracked map[repos.Ref]string) newJob {
 	row := newJob{
 		ID: id.New("job"), Kind: in.Kind, Key: in.key(), IssueNumber: in.IssueNumber,
-		Payload: "{}", Priority: DefaultPriority, RunAt: orNow(in.RunAt, now).UnixMicro(),
+		Payload: "{}", Priority: defaultPriority, RunAt: orNow(in.RunAt, now).UnixMicro(),
 		MaxAttempts: kind.MaxAttempts, Traceparent: in.Traceparent,
 	}
 	if in.Payload != nil {
@@ -128,42 +179,47 @@ func (in EnqueueIn) row(now coltype.Time, kind model.JobKind, tracked map[repos.
 // firstOfKey leaves out later rows of a key, and sorts by key: transactions
 // that enqueue the same keys take them in one order.
 func firstOfKey(rows []newJob) []newJob {
-	first := make([]newJob, 0, len(rows))
-	for n, i := range byKey(rows) {
-		row := rows[i]
-		if n == 0 || row.Key == nil || deref(first[len(first)-1].Key) != *row.Key {
-			first = append(first, row)
-		}
-	}
-	return first
+	first := slices.Clone(rows)
+	slices.SortStableFunc(first, func(a, b newJob) int { return cmp.Compare(deref(a.Key), deref(b.Key)) })
+	return slices.CompactFunc(first, func(a, b newJob) bool { return a.Key != nil && b.Key != nil && *a.Key == *b.Key })
 }
 
-// byKey is the order in which the keys of rows are taken: that of the keys,
-// those without one first, then that of the rows.
-func byKey(rows []newJob) []int {
-	order := make([]int, len(rows))
-	for i := range order {
-		order[i] = i
-	}
-	sort.SliceStable(order, func(a, b int) bool { return deref(rows[order[a]].Key) < deref(rows[order[b]].Key) })
-	return order
-}
-
-// insert enqueues the rows whose key is free, and returns the jobs by id.
-func insert(ctx context.Context, q model.Querier, now coltype.Time, ownerID string, rows []newJob) (map[string]model.Job, error) {
+// insert enqueues the rows whose key is free, and puts the jobs into fresh by id.
+func insert(ctx context.Context, q model.Querier, now coltype.Time, ownerID string, rows []newJob, fresh map[string]model.Job) error {
 	text, err := json.Marshal(rows)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	jobs, err := q.JobInsertMany(ctx, model.JobInsertManyParams{OwnerID: ownerID, Now: now, Rows: string(text)})
 	if err != nil {
-		return nil, fmt.Errorf("enqueue: %w", err)
+		return fmt.Errorf("enqueue: %w", err)
 	}
-	byID := make(map[string]model.Job, len(jobs))
 	for _, job := range jobs {
-		byID[job.ID] = job
+		fresh[job.ID] = job
 	}
-	return byID, nil
+	return nil
+}
+
+// lockLive locks the live jobs of the rows' keys, and puts them into live by
+// key. One statement takes them in the order of ids, as a batch that ends claims
+// does: neither waits for the other crosswise.
+func lockLive(ctx context.Context, q model.Querier, ownerID string, rows []newJob, live map[string]model.Job) error {
+	keys := make([]string, len(rows))
+	for i, row := range rows {
+		keys[i] = *row.Key
+	}
+	text, err := json.Marshal(keys)
+	if err != nil {
+		return err
+	}
+	jobs, err := q.JobLockByKeys(ctx, model.JobLockByKeysParams{OwnerID: ownerID, Keys: string(text)})
+	if err != nil {
+		return fmt.Errorf("lock live jobs: %w", err)
+	}
+	for _, job := range jobs {
+		live[*job.Key] = job
+	}
+	return nil
 }
 
 // trackAll tracks the repositories of the items, each once and in one order,

@@ -110,14 +110,14 @@ func actionOf(run runs.Run) string {
 }
 
 // settle writes the end of a claim: the job, its run, and the successor if one
-// was asked for while the claim lasted.
+// was asked for while the claim lasted. A cancelled job has none.
 func settle(ctx context.Context, q model.Querier, now coltype.Time, job model.Job, end ending) (Outcome, error) {
 	next, err := end.apply(job, now)
 	if err != nil {
 		return Outcome{}, err
 	}
 	var successor *newJob
-	if final(next.State) && job.Again != nil {
+	if (next.State == Succeeded || next.State == Failed) && job.Again != nil {
 		row, err := succeed(job, now)
 		if err != nil {
 			return Outcome{}, err
@@ -150,11 +150,11 @@ func succeed(job model.Job, now coltype.Time) (newJob, error) {
 // follow enqueues the successor of a job that ended a statement ago; its key
 // is free within this transaction.
 func follow(ctx context.Context, q model.Querier, now coltype.Time, job model.Job, row newJob) error {
-	fresh, err := insert(ctx, q, now, job.OwnerID, []newJob{row})
-	if err != nil {
+	fresh := map[string]model.Job{}
+	if err := insert(ctx, q, now, job.OwnerID, []newJob{row}, fresh); err != nil {
 		return err
 	}
-	if _, ok := fresh[row.ID]; !ok {
+	if !has(fresh, row.ID) {
 		return fmt.Errorf("enqueue the successor of %s: its key is taken", job.ID)
 	}
 	return nil

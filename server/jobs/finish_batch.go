@@ -35,14 +35,3 @@ func FinishAll(ctx context.Context, q model.Querier, now coltype.Time, items []F
 	}
 	return out, nil
 }
-
-// cut is s within n bytes, ending with a whole character.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 { // within a character
-		n--
-	}
-	return s[:n]
-}

@@ -209,13 +209,39 @@ func TestHeartbeatExtendsTheLeaseAndKeepsTheLastProgress(t *testing.T) {
 		} {
 			d.pass(time.Second)
 			beat, err := d.beat(held, tt.in)
-			want := jobs.Beat{LeaseExpiresAt: d.now.Add(tt.lease), Directive: jobs.DirectiveContinue}
+			want := jobs.Beat{LeaseExpiresAt: d.now.Add(tt.lease), Directive: "continue"}
 			if diff := cmp.Diff(want, beat); diff != "" || err != nil {
 				d.Errorf("%v (-want +got)\n%s", err, diff)
 			}
 			job := d.job(held.Job.ID)
 			if !job.LeaseExpiresAt.Equal(beat.LeaseExpiresAt) || string(job.Progress) != tt.progress || !job.UpdatedAt.Equal(d.now) {
 				d.Errorf("lease %s, progress %s, updated %s", job.LeaseExpiresAt, job.Progress, job.UpdatedAt)
+			}
+		}
+	})
+}
+
+// A heartbeat that names no lease never takes time away; one that does sets it
+// from now.
+func TestHeartbeatWithoutLeaseSecondsNeverShortensTheLease(t *testing.T) {
+	each(t, func(d *desk) {
+		d.enqueue(jobs.EnqueueIn{})
+		held := d.claimIn(jobs.ClaimIn{LeaseSeconds: ptr(int64(600))})[0]
+		for _, tt := range []struct {
+			after time.Duration
+			in    *int64
+			want  time.Duration
+		}{
+			{time.Second, nil, 600*time.Second - time.Second},
+			{538 * time.Second, nil, 61 * time.Second},
+			{2 * time.Second, nil, time.Minute},
+			{time.Second, ptr(int64(10)), 10 * time.Second},
+			{time.Minute, nil, time.Minute}, // ran out, not yet taken back
+		} {
+			d.pass(tt.after)
+			beat, err := d.beat(held, jobs.HeartbeatIn{LeaseSeconds: tt.in})
+			if left := beat.LeaseExpiresAt.Sub(d.now); left != tt.want || err != nil {
+				d.Errorf("after %s: %s left, want %s, %v", tt.after, left, tt.want, err)
 			}
 		}
 	})
@@ -284,7 +310,7 @@ func TestAfterACancelRequestOnlySuccessIsNotACancel(t *testing.T) {
 			if _, err := d.cancel(held.Job.ID); err != nil {
 				d.Fatal(err)
 			}
-			if beat, err := d.beat(held, jobs.HeartbeatIn{}); err != nil || beat.Directive != jobs.DirectiveCancel {
+			if beat, err := d.beat(held, jobs.HeartbeatIn{}); err != nil || beat.Directive != "cancel" {
 				d.Errorf("the holder hears %q, %v", beat.Directive, err)
 			}
 			out := d.finished(held, in)

@@ -12,9 +12,9 @@ import (
 
 // What a heartbeat tells the worker to do.
 const (
-	DirectiveContinue = "continue"
-	DirectiveCancel   = "cancel" // stop the work and report; the job ends cancelled unless it completes
-	DirectiveDrain    = "drain"  // this replica is stopping: finish, and claim elsewhere
+	directiveContinue = "continue"
+	directiveCancel   = "cancel" // stop the work and report; the job ends cancelled unless it completes
+	directiveDrain    = "drain"  // this replica is stopping: finish, and claim elsewhere
 )
 
 // HeartbeatIn extends a lease.
@@ -22,7 +22,7 @@ type HeartbeatIn struct {
 	OwnerID      string
 	ID           string
 	LeaseToken   string
-	LeaseSeconds *int64       // nil: the kind's
+	LeaseSeconds *int64       // nil: the kind's, if that ends later than the lease does
 	Progress     coltype.JSON // nil: the last stays
 }
 
@@ -46,9 +46,9 @@ func Heartbeat(ctx context.Context, q model.Querier, now coltype.Time, in Heartb
 	if err != nil {
 		return Beat{}, fmt.Errorf("heartbeat of %s: %w", in.ID, err)
 	}
-	beat := Beat{LeaseExpiresAt: row.LeaseExpiresAt, Directive: DirectiveContinue}
+	beat := Beat{LeaseExpiresAt: row.LeaseExpiresAt, Directive: directiveContinue}
 	if !row.CancelRequestedAt.IsZero() {
-		beat.Directive = DirectiveCancel
+		beat.Directive = directiveCancel
 	}
 	return beat, nil
 }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"sync/atomic"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/web"
@@ -19,7 +21,19 @@ type routes struct {
 	turn     atomic.Uint64 // claims of this process; rotates the kinds
 }
 
+// kindNames are the names a kind may have.
 var kindNames = regexp.MustCompile(`^[a-z][a-z0-9_.-]{0,62}$`)
+
+// kindText is a kind's name within a body.
+type kindText string
+
+// Schema holds it to kindNames.
+func (kindText) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{
+		Type: huma.TypeString, Pattern: kindNames.String(),
+		PatternDescription: "a lower-case letter, then up to 62 of a-z 0-9 _ . -",
+	}
+}
 
 // Routes adds the queue's routes to the API.
 func Routes(a *web.API, s *store.Store, hub *Hub) {
@@ -82,5 +96,5 @@ func (h *routes) draining() bool {
 
 // Loops are the passes of the queue.
 func Loops() []control.Loop {
-	return []control.Loop{{Name: "run-reaper", Every: ReapEvery, Pass: Reap, Batch: ReapBatch}}
+	return []control.Loop{{Name: "run-reaper", Every: reapEvery, Run: ReapAll}}
 }

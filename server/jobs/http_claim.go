@@ -8,6 +8,7 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/web"
 )
 
@@ -17,13 +18,18 @@ const pollEvery = time.Second
 
 type claimInput struct {
 	Body struct {
-		Worker       string   `json:"worker" minLength:"1" maxLength:"128" pattern:"^[!-~]([ -~]*[!-~])?$" patternDescription:"printable ASCII, no space at either end" doc:"Who works; shown to people, and kept with the run."`
-		Kinds        []string `json:"kinds" minItems:"1" maxItems:"32" uniqueItems:"true" doc:"Kinds of job to take."`
-		Limit        int64    `json:"limit,omitempty" minimum:"1" maximum:"100" default:"1" doc:"How many jobs at most."`
-		LeaseSeconds *int64   `json:"lease_seconds,omitempty" minimum:"10" maximum:"86400" doc:"Absent: each kind's own."`
-		WaitSeconds  int64    `json:"wait_seconds,omitempty" minimum:"0" maximum:"30" default:"0" doc:"How long to wait for work while there is none."`
+		Worker       string     `json:"worker" minLength:"1" maxLength:"128" pattern:"^[!-~]([ -~]*[!-~])?$" patternDescription:"printable ASCII, no space at either end" doc:"Who works; shown to people, and kept with the run."`
+		Kinds        []kindText `json:"kinds" minItems:"1" maxItems:"32" uniqueItems:"true" doc:"Kinds of job to take."`
+		Limit        int64      `json:"limit,omitempty" minimum:"1" maximum:"100" default:"1" doc:"How many jobs at most."`
+		LeaseSeconds *int64     `json:"lease_seconds,omitempty" minimum:"10" maximum:"86400" doc:"Absent: each kind's own."`
+		WaitSeconds  int64      `json:"wait_seconds,omitempty" minimum:"0" maximum:"30" default:"0" doc:"How long to wait for work while there is none."`
 	}
 	wait *waiter
+}
+
+// kinds are the names asked for.
+func (in *claimInput) kinds() []string {
+	return keyset.Convert(in.Body.Kinds, func(k kindText) string { return string(k) })
 }
 
 type claimAnswer struct {
@@ -42,7 +48,7 @@ func (h *routes) claim(ctx context.Context, q model.Querier, now coltype.Time, i
 		return refused(in)
 	}
 	taken, err := Claim(ctx, q, now, ClaimIn{
-		OwnerID: web.Caller(ctx).OwnerID, Worker: in.Body.Worker, Kinds: in.Body.Kinds,
+		OwnerID: web.Caller(ctx).OwnerID, Worker: in.Body.Worker, Kinds: in.kinds(),
 		Limit: max(in.Body.Limit, 1), LeaseSeconds: in.Body.LeaseSeconds, Turn: h.turn.Add(1),
 	})
 	if err != nil {
@@ -89,7 +95,7 @@ func (h *routes) listen(ctx context.Context, in *claimInput) error {
 	if in.Body.WaitSeconds == 0 || in.wait != nil {
 		return nil
 	}
-	wake, stop := h.hub.Listen(web.Caller(ctx).OwnerID, in.Body.Kinds)
+	wake, stop := h.hub.Listen(web.Caller(ctx).OwnerID, in.kinds())
 	context.AfterFunc(ctx, stop)
 	in.wait = &waiter{until: h.store.Now().Add(seconds(in.Body.WaitSeconds)), wake: wake}
 	return nil

@@ -26,7 +26,7 @@ type repoBody struct {
 
 // enqueueBody is one job to enqueue.
 type enqueueBody struct {
-	Kind        string       `json:"kind" pattern:"^[a-z][a-z0-9_.-]{0,62}$" patternDescription:"a lower-case letter, then up to 62 of a-z 0-9 _ . -" doc:"Registered by its first enqueue."`
+	Kind        kindText     `json:"kind" doc:"Registered by its first enqueue."`
 	Key         *string      `json:"key,omitempty" minLength:"1" maxLength:"512" doc:"At most one live job per key."`
 	Repo        *repoBody    `json:"repo,omitempty" doc:"Tracked if it is unknown."`
 	IssueNumber *int64       `json:"issue_number,omitempty" minimum:"1" doc:"With repo: makes the key, so that an issue has at most one live job."`
@@ -68,10 +68,7 @@ type enqueueBatchAnswer struct {
 }
 
 func (h *routes) enqueue(ctx context.Context, q model.Querier, now coltype.Time, in *enqueueInput) (web.Answer[enqueuedJSON], error) {
-	item, faults := in.Body.item("", in.Traceparent)
-	if faults != nil {
-		return web.Answer[enqueuedJSON]{}, fault.Invalid(faults...)
-	}
+	item := in.Body.item(in.Traceparent)
 	owner := web.Caller(ctx).OwnerID
 	out, err := Enqueue(ctx, q, now, owner, []EnqueueIn{item})
 	if err == nil {
@@ -88,13 +85,8 @@ func (h *routes) enqueue(ctx context.Context, q model.Querier, now coltype.Time,
 
 func (h *routes) enqueueBatch(ctx context.Context, q model.Querier, now coltype.Time, in *enqueueBatchInput) (web.Answer[enqueueBatchAnswer], error) {
 	items := make([]EnqueueIn, len(in.Body.Items))
-	var faults []fault.Item
 	for i, body := range in.Body.Items {
-		item, wrong := body.item(fmt.Sprintf("/items/%d", i), in.Traceparent)
-		items[i], faults = item, append(faults, wrong...)
-	}
-	if faults != nil {
-		return web.Answer[enqueueBatchAnswer]{}, fault.Invalid(faults...)
+		items[i] = body.item(in.Traceparent)
 	}
 	owner := web.Caller(ctx).OwnerID
 	out, err := Enqueue(ctx, q, now, owner, items)
@@ -131,39 +123,56 @@ func (e Enqueued) result(ctx context.Context) enqueueResult {
 	return enqueueResult{Status: e.status(), enqueuedJSON: enqueuedOf(e)}
 }
 
-// item is the body as Enqueue takes it, and what is wrong with it; pointer
-// leads to the body.
-func (b enqueueBody) item(pointer, traceparent string) (EnqueueIn, []fault.Item) {
-	in := EnqueueIn{
-		Kind: b.Kind, Key: b.Key, IssueNumber: b.IssueNumber, Payload: b.Payload, Priority: b.Priority,
-		RunAt: b.RunAt, MaxAttempts: b.MaxAttempts, Traceparent: traceOf(traceparent), Keep: b.OnDuplicate == "keep",
-	}
-	faults := b.keyFaults(pointer)
-	if b.Repo == nil {
-		return in, faults
-	}
-	ref, wrong := repos.Ref{Forge: b.Repo.Forge, Host: b.Repo.Host, Namespace: b.Repo.Namespace, Name: b.Repo.Name}.Normal()
-	in.Repo = &ref
-	for member, detail := range wrong {
-		faults = append(faults, fault.Item{Pointer: pointer + "/repo/" + member, Detail: detail})
-	}
-	return in, faults
+// ref is the repository as Track takes it, if it has no faults.
+func (b repoBody) ref() (repos.Ref, []fault.Item) {
+	return repos.Ref{Forge: b.Forge, Host: b.Host, Namespace: b.Namespace, Name: b.Name}.Normal()
 }
 
-// keyFaults are the rules of key, issue_number and repo together.
-func (b enqueueBody) keyFaults(pointer string) []fault.Item {
+// item is the body as Enqueue takes it.
+func (b enqueueBody) item(traceparent string) EnqueueIn {
+	in := EnqueueIn{
+		Kind: string(b.Kind), Key: b.Key, IssueNumber: b.IssueNumber, Payload: b.Payload, Priority: b.Priority,
+		RunAt: b.RunAt, MaxAttempts: b.MaxAttempts, Traceparent: traceOf(traceparent), Keep: b.OnDuplicate == "keep",
+	}
+	if b.Repo != nil {
+		ref, _ := b.Repo.ref()
+		in.Repo = &ref
+	}
+	return in
+}
+
+// Faults are those of the item's members together.
+func (in *enqueueInput) Faults() []fault.Item { return in.Body.faults("") }
+
+// Faults are those of all items.
+func (in *enqueueBatchInput) Faults() (faults []fault.Item) {
+	for i, body := range in.Body.Items {
+		faults = append(faults, body.faults(fmt.Sprintf("/items/%d", i))...)
+	}
+	return faults
+}
+
+// faults are the rules of key, issue_number and repo together; pointer leads to
+// the body.
+func (b enqueueBody) faults(pointer string) []fault.Item {
 	var faults []fault.Item
 	wrong := func(member, detail string) {
-		faults = append(faults, fault.Item{Pointer: pointer + "/" + member, Detail: detail})
+		faults = append(faults, fault.Item{Pointer: pointer + member, Detail: detail})
 	}
 	if b.Key != nil && strings.HasPrefix(*b.Key, "issue:") {
-		wrong("key", "keys that begin with issue: are made from repo and issue_number")
+		wrong("/key", "keys that begin with issue: are made from repo and issue_number")
 	}
 	if b.Key != nil && b.IssueNumber != nil {
-		wrong("key", "issue_number makes the key; send one of the two")
+		wrong("/key", "issue_number makes the key; send one of the two")
 	}
 	if b.IssueNumber != nil && b.Repo == nil {
-		wrong("issue_number", "an issue needs its repo")
+		wrong("/issue_number", "an issue needs its repo")
+	}
+	if b.Repo != nil {
+		_, items := b.Repo.ref()
+		for _, item := range items {
+			wrong("/repo"+item.Pointer, item.Detail)
+		}
 	}
 	return faults
 }

@@ -57,6 +57,26 @@ type putKindInput struct {
 	}
 }
 
+// Faults are a cap below the base.
+func (in *putKindInput) Faults() []fault.Item {
+	if in.Body.BackoffCapSeconds >= in.Body.BackoffBaseSeconds {
+		return nil
+	}
+	return []fault.Item{{Pointer: "/backoff_cap_seconds", Detail: "expected at least backoff_base_seconds"}}
+}
+
+// match takes a known kind's version that If-Match names, and an unknown kind
+// (0) without If-Match: nothing, not even *, names what does not exist.
+func (in *putKindInput) match(version int64) error {
+	switch {
+	case version > 0:
+		return in.Require(version)
+	case in.IfMatch.IfMatch != "":
+		return fault.PreconditionFailed()
+	}
+	return nil
+}
+
 // kindAnswer is a kind after a change.
 type kindAnswer struct {
 	Kind kindJSON `json:"kind"`
@@ -66,14 +86,11 @@ func (h *routes) putKind(ctx context.Context, q model.Querier, now coltype.Time,
 	if !kindNames.MatchString(in.Name) {
 		return web.Answer[kindAnswer]{}, fault.NotFound()
 	}
-	if in.Body.BackoffCapSeconds < in.Body.BackoffBaseSeconds {
-		return web.Answer[kindAnswer]{}, fault.Invalid(fault.Item{Pointer: "/backoff_cap_seconds", Detail: "expected at least backoff_base_seconds"})
-	}
 	kind, created, err := PutKind(ctx, q, now, KindIn{
 		OwnerID: web.Caller(ctx).OwnerID, Name: in.Name,
 		LeaseSeconds: in.Body.LeaseSeconds, MaxAttempts: in.Body.MaxAttempts,
 		BackoffBaseSeconds: in.Body.BackoffBaseSeconds, BackoffCapSeconds: in.Body.BackoffCapSeconds,
-	}, in.Require)
+	}, in.match)
 	if err != nil {
 		return web.Answer[kindAnswer]{}, err
 	}

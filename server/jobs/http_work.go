@@ -2,10 +2,12 @@ package jobs
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/web"
 )
 
@@ -13,7 +15,7 @@ type heartbeatInput struct {
 	ID   string `path:"id"`
 	Body struct {
 		LeaseToken   string       `json:"lease_token" maxLength:"128"`
-		LeaseSeconds *int64       `json:"lease_seconds,omitempty" minimum:"10" maximum:"86400" doc:"From now. Absent: the kind's."`
+		LeaseSeconds *int64       `json:"lease_seconds,omitempty" minimum:"10" maximum:"86400" doc:"From now. Absent: the kind's, unless the lease lasts longer as it is."`
 		Progress     coltype.JSON `json:"progress,omitempty" doc:"Any JSON value up to 16 KiB; replaces the last. Absent: the last stays."`
 	}
 }
@@ -31,10 +33,19 @@ func (h *routes) heartbeat(ctx context.Context, q model.Querier, now coltype.Tim
 	if err != nil {
 		return web.Answer[heartbeatAnswer]{}, err
 	}
-	if beat.Directive == DirectiveContinue && h.draining() {
-		beat.Directive = DirectiveDrain
+	if beat.Directive == directiveContinue && h.draining() {
+		beat.Directive = directiveDrain
 	}
-	return web.Answer[heartbeatAnswer]{Body: heartbeatAnswer(beat)}, nil
+	return web.Answer[heartbeatAnswer]{Body: heartbeatAnswer(beat), Check: in.stillHeld}, nil
+}
+
+// stillHeld refuses an answer that a slow commit made late: a lease that has
+// ended is not reported as held.
+func (in *heartbeatInput) stillHeld(now coltype.Time, body *heartbeatAnswer) error {
+	if !body.LeaseExpiresAt.After(now) {
+		return fault.LeaseLost(in.ID, Claimed)
+	}
+	return nil
 }
 
 type completeInput struct {
@@ -66,6 +77,17 @@ type failInput struct {
 		Retryable         *bool     `json:"retryable,omitempty" doc:"false ends the job, whatever attempts are left. Absent: true."`
 		RetryAfterSeconds *int64    `json:"retry_after_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"Instead of the kind's backoff."`
 	}
+}
+
+// cut is s within n bytes, ending with a whole character.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 { // within a character
+		n--
+	}
+	return s[:n]
 }
 
 func (h *routes) fail(ctx context.Context, q model.Querier, now coltype.Time, in *failInput) (web.Answer[finishedJSON], error) {
@@ -128,6 +150,18 @@ type completeItem struct {
 	ID         string       `json:"id"`
 	LeaseToken string       `json:"lease_token" maxLength:"128"`
 	Result     coltype.JSON `json:"result,omitempty" doc:"Any JSON value up to 256 KiB."`
+}
+
+// Faults are ids that stand in the batch before.
+func (in *completeBatchInput) Faults() (faults []fault.Item) {
+	seen := map[string]bool{}
+	for i, item := range in.Body.Items {
+		if seen[item.ID] {
+			faults = append(faults, fault.Item{Pointer: fmt.Sprintf("/items/%d/id", i), Detail: "the id stands in the batch before"})
+		}
+		seen[item.ID] = true
+	}
+	return faults
 }
 
 // completeResult is what became of one item.

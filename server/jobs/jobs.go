@@ -19,8 +19,6 @@
 package jobs
 
 import (
-	"time"
-
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/runs"
@@ -42,14 +40,10 @@ var States = []string{Pending, Claimed, Succeeded, Failed, Cancelled}
 // jobs_waiting_for_check).
 var WaitingFor = []string{"slot", "dependency", "connection"}
 
-// Bounds and defaults; priority 1 is the most urgent.
+// Priorities; 1 is the most urgent.
 const (
-	DefaultPriority = 3
-	LowestPriority  = 4
-	MaxKinds        = 32               // kinds of one claim
-	MaxClaim        = 100              // jobs of one claim
-	MaxBatch        = 1000             // items of one batch
-	MaxWait         = 30 * time.Second // wait_seconds
+	defaultPriority = 3
+	lowestPriority  = 4
 )
 
 // final reports whether a job in that state has ended.

@@ -73,81 +73,81 @@ func GetKind(ctx context.Context, q model.Reader, ownerID, name string) (model.J
 }
 
 // PutKind sets a kind, or registers an unknown one (created). match is called
-// with the version of a known kind and refuses one that the caller has not
-// read.
+// with the version of the kind, 0 for an unknown one, and refuses one that the
+// caller has not read.
 func PutKind(ctx context.Context, q model.Querier, now coltype.Time, in KindIn, match func(version int64) error) (kind model.JobKind, created bool, err error) {
-	n, err := q.KindInsert(ctx, model.KindInsertParams{
-		OwnerID: in.OwnerID, Name: in.Name, LeaseSeconds: in.LeaseSeconds, MaxAttempts: in.MaxAttempts,
-		BackoffBaseSeconds: in.BackoffBaseSeconds, BackoffCapSeconds: in.BackoffCapSeconds, CreatedAt: now,
-	})
-	if err != nil {
-		return model.JobKind{}, false, fmt.Errorf("register kind %s: %w", in.Name, err)
+	_, err = q.KindGet(ctx, model.KindGetParams{OwnerID: in.OwnerID, Name: in.Name})
+	switch {
+	case store.NotFound(err):
+		created, err = register(ctx, q, now, in, match)
+	case err != nil:
+		err = fmt.Errorf("look up kind %s: %w", in.Name, err)
 	}
-	if n == 0 {
-		err = changeKind(ctx, q, in.OwnerID, in.Name, match, func(version int64) (int64, error) {
-			return q.KindSet(ctx, model.KindSetParams{
-				OwnerID: in.OwnerID, Name: in.Name, Version: version, UpdatedAt: now,
-				LeaseSeconds: in.LeaseSeconds, MaxAttempts: in.MaxAttempts,
-				BackoffBaseSeconds: in.BackoffBaseSeconds, BackoffCapSeconds: in.BackoffCapSeconds,
-			})
-		})
+	if err == nil && !created {
+		err = changeKind(ctx, q, now, in, match)
 	}
 	if err != nil {
 		return model.JobKind{}, false, err
 	}
 	kind, err = GetKind(ctx, q, in.OwnerID, in.Name)
-	return kind, n == 1, err
+	return kind, created, err
 }
 
-// Pause holds a kind back from claims; running jobs go on. Pausing twice
-// changes nothing.
-func Pause(ctx context.Context, q model.Querier, now coltype.Time, ownerID, name, actor string) (model.JobKind, error) {
-	return setPaused(ctx, q, now, ownerID, name, &actor)
-}
-
-// Resume lets a paused kind be claimed again. Resuming twice changes nothing.
-func Resume(ctx context.Context, q model.Querier, now coltype.Time, ownerID, name string) (model.JobKind, error) {
-	return setPaused(ctx, q, now, ownerID, name, nil)
-}
-
-// setPaused pauses on behalf of actor, or resumes with none.
-func setPaused(ctx context.Context, q model.Querier, now coltype.Time, ownerID, name string, actor *string) (model.JobKind, error) {
-	kind, err := GetKind(ctx, q, ownerID, name)
-	if err != nil || kind.PausedAt.IsZero() == (actor == nil) {
-		return kind, err
+// register registers a kind that was unknown a moment ago; false if it has been
+// registered meanwhile.
+func register(ctx context.Context, q model.Querier, now coltype.Time, in KindIn, match func(int64) error) (bool, error) {
+	if err := match(0); err != nil {
+		return false, err
 	}
-	set := model.KindSetPausedParams{OwnerID: ownerID, Name: name, PausedBy: actor, UpdatedAt: now}
-	if actor != nil {
-		set.PausedAt = now
-	}
-	err = changeKind(ctx, q, ownerID, name, anyVersion, func(version int64) (int64, error) {
-		set.Version = version
-		return q.KindSetPaused(ctx, set)
+	n, err := q.KindInsert(ctx, model.KindInsertParams{
+		OwnerID: in.OwnerID, Name: in.Name, LeaseSeconds: in.LeaseSeconds, MaxAttempts: in.MaxAttempts,
+		BackoffBaseSeconds: in.BackoffBaseSeconds, BackoffCapSeconds: in.BackoffCapSeconds, CreatedAt: now,
 	})
 	if err != nil {
-		return model.JobKind{}, err
+		return false, fmt.Errorf("register kind %s: %w", in.Name, err)
 	}
-	return GetKind(ctx, q, ownerID, name)
+	return n == 1, nil
 }
-
-func anyVersion(int64) error { return nil }
 
 // changeKind writes a kind at the version it reads, if match takes that
 // version. A write that another one overtook is precondition_failed.
-func changeKind(ctx context.Context, q model.Querier, ownerID, name string, match func(int64) error, write func(version int64) (int64, error)) error {
-	kind, err := GetKind(ctx, q, ownerID, name)
+func changeKind(ctx context.Context, q model.Querier, now coltype.Time, in KindIn, match func(int64) error) error {
+	kind, err := GetKind(ctx, q, in.OwnerID, in.Name)
 	if err != nil {
 		return err
 	}
 	if err := match(kind.Version); err != nil {
 		return err
 	}
-	n, err := write(kind.Version)
+	n, err := q.KindSet(ctx, model.KindSetParams{
+		OwnerID: in.OwnerID, Name: in.Name, Version: kind.Version, UpdatedAt: now,
+		LeaseSeconds: in.LeaseSeconds, MaxAttempts: in.MaxAttempts,
+		BackoffBaseSeconds: in.BackoffBaseSeconds, BackoffCapSeconds: in.BackoffCapSeconds,
+	})
 	if err != nil {
-		return fmt.Errorf("change kind %s: %w", name, err)
+		return fmt.Errorf("change kind %s: %w", in.Name, err)
 	}
 	if n == 0 {
 		return fault.PreconditionFailed()
 	}
 	return nil
+}
+
+// Pause holds a kind back from claims; running jobs go on. Pausing twice
+// changes nothing.
+func Pause(ctx context.Context, q model.Querier, now coltype.Time, ownerID, name, actor string) (model.JobKind, error) {
+	_, err := q.KindPause(ctx, model.KindPauseParams{OwnerID: ownerID, Name: name, Actor: &actor, Now: now})
+	if err != nil {
+		return model.JobKind{}, fmt.Errorf("pause kind %s: %w", name, err)
+	}
+	return GetKind(ctx, q, ownerID, name)
+}
+
+// Resume lets a paused kind be claimed again. Resuming twice changes nothing.
+func Resume(ctx context.Context, q model.Querier, now coltype.Time, ownerID, name string) (model.JobKind, error) {
+	_, err := q.KindResume(ctx, model.KindResumeParams{OwnerID: ownerID, Name: name, Now: now})
+	if err != nil {
+		return model.JobKind{}, fmt.Errorf("resume kind %s: %w", name, err)
+	}
+	return GetKind(ctx, q, ownerID, name)
 }

@@ -69,6 +69,54 @@ func TestKindIsRegisteredThenChangedAtTheVersionRead(t *testing.T) {
 	})
 }
 
+// match is asked before anything is registered, with 0 for an unknown kind.
+func TestUnknownKindThatTheCallerRefusesIsNotRegistered(t *testing.T) {
+	each(t, func(d *desk) {
+		in := jobs.KindIn{OwnerID: d.owner, Name: "fresh", LeaseSeconds: 30, MaxAttempts: 2, BackoffBaseSeconds: 1, BackoffCapSeconds: 8}
+		err := d.s.Tx(d.Context(), func(q model.Querier) error {
+			_, _, err := jobs.PutKind(d.Context(), q, d.now, in, func(v int64) error {
+				if v != 0 {
+					d.Errorf("match was asked for version %d", v)
+				}
+				return fault.PreconditionFailed()
+			})
+			return err
+		})
+		d.faulted(err, "precondition_failed", "")
+		_, err = jobs.GetKind(d.Context(), d.s, d.owner, "fresh")
+		d.faulted(err, "not_found", "")
+	})
+}
+
+// Whoever comes second finds it done: pausing, resuming and setting at once is
+// never a conflict for those who pause and resume.
+func TestPausesAndResumesAtOnceAreNeverRefused(t *testing.T) {
+	each(t, func(d *desk) {
+		in := jobs.KindIn{Name: "build", LeaseSeconds: 30, MaxAttempts: 2, BackoffBaseSeconds: 1, BackoffCapSeconds: 8}
+		d.putKind(in)
+		atOnce(6, func(i int) {
+			for range 10 {
+				err := d.s.Tx(d.Context(), func(q model.Querier) (err error) {
+					switch {
+					case i%2 == 0:
+						_, err = jobs.Pause(d.Context(), q, d.now, d.owner, "build", "ada")
+					default:
+						_, err = jobs.Resume(d.Context(), q, d.now, d.owner, "build")
+					}
+					return err
+				})
+				if err != nil {
+					d.Error(err)
+				}
+			}
+		})
+		kind, err := jobs.GetKind(d.Context(), d.s, d.owner, "build")
+		if odd := kind.Version%2 == 0; odd != !kind.PausedAt.IsZero() || err != nil {
+			d.Errorf("version %d, paused at %s, %v: not every version is one change", kind.Version, kind.PausedAt, err)
+		}
+	})
+}
+
 func TestChangeThatAnotherOneOvertookIsRefused(t *testing.T) {
 	each(t, func(d *desk) {
 		n, err := int64(1), errors.New("not run")

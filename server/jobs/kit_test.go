@@ -162,13 +162,14 @@ func (d *desk) retry(id string) (job model.Job, err error) {
 }
 
 // reap runs one pass of the reaper and returns how many jobs it took back.
-func (d *desk) reap() (n int) {
+func (d *desk) reap() int {
 	d.Helper()
+	var out jobs.Reaped
 	d.tx(func(q model.Querier) (err error) {
-		n, err = jobs.Reap(d.Context(), q, d.now)
-		return err
+		out, err = jobs.Reap(d.Context(), q, d.now, "")
+		return errors.Join(err, out.Bad)
 	})
-	return n
+	return out.Done
 }
 
 func (d *desk) job(id string) model.Job {

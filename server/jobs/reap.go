@@ -2,34 +2,80 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/runs"
+	"github.com/stint-run/stint/server/store"
 )
 
-// ReapBatch is how many jobs one pass of the reaper takes back, and ReapEvery
-// the time between passes.
+// ReapBatch is how many jobs one transaction of the reaper takes back, and
+// reapEvery the time between passes.
 const (
 	ReapBatch = 100
-	ReapEvery = 10 * time.Second
+	reapEvery = 10 * time.Second
 )
 
-// Reap takes back jobs of all owners whose lease ran out more than Grace ago,
-// up to ReapBatch, and returns how many. Rows that somebody is working on are
-// passed over. Any number of replicas may run it at once: a job is taken back
-// under its row lock, fenced by the lease that was read.
-func Reap(ctx context.Context, q model.Querier, now coltype.Time) (int, error) {
-	overdue, err := q.JobLockOverdue(ctx, model.JobLockOverdueParams{Cutoff: now.Add(-runs.Grace), Max: ReapBatch})
+// Reaped is what became of one batch.
+type Reaped struct {
+	Done int    // jobs taken back
+	Last string // id of the last job looked at; "" when there are none behind it
+	Bad  error  // why others could not be taken back; they stay as they were
+}
+
+// Reap takes back jobs of all owners whose lease ran out more than runs.Grace
+// ago: up to ReapBatch of those whose id sorts after the one given. Rows that
+// somebody is working on are passed over. Any number of replicas may run it at
+// once: a job is taken back under its row lock, fenced by the lease that was
+// read. A job that cannot be taken back keeps no other one from it.
+func Reap(ctx context.Context, q model.Querier, now coltype.Time, after string) (Reaped, error) {
+	overdue, err := q.JobLockOverdue(ctx, model.JobLockOverdueParams{
+		Cutoff: now.Add(-runs.Grace), AfterID: after, Max: ReapBatch,
+	})
 	if err != nil {
-		return 0, fmt.Errorf("list overdue jobs: %w", err)
+		return Reaped{}, fmt.Errorf("list overdue jobs: %w", err)
 	}
+	var out Reaped
 	for _, job := range overdue {
-		if _, err := settle(ctx, q, now, job, expired(job, now)); err != nil {
-			return 0, err
+		err := store.Savepoint(ctx, q, func() error {
+			_, err := settle(ctx, q, now, job, expired(job, now))
+			return err
+		})
+		if err != nil {
+			out.Bad = errors.Join(out.Bad, fmt.Errorf("take back %s: %w", job.ID, err))
+			continue
+		}
+		out.Done++
+	}
+	if len(overdue) == ReapBatch {
+		out.Last = overdue[ReapBatch-1].ID
+	}
+	return out, nil
+}
+
+// ReapAll is one pass of the reaper: batch after batch, each in a transaction
+// of its own, through all that is overdue. The error says what could not be
+// taken back; the rest is.
+func ReapAll(ctx context.Context, s *store.Store) (n int, err error) {
+	var bad error
+	for after := ""; ; {
+		var batch Reaped
+		now, err := s.Time(ctx)
+		if err == nil {
+			err = s.Tx(ctx, func(q model.Querier) (err error) {
+				batch, err = Reap(ctx, q, now, after)
+				return err
+			})
+		}
+		if err != nil {
+			return n, errors.Join(bad, err)
+		}
+		n, bad = n+batch.Done, errors.Join(bad, batch.Bad)
+		if after = batch.Last; after == "" {
+			return n, bad
 		}
 	}
-	return len(overdue), nil
 }

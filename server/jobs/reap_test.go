@@ -2,6 +2,8 @@ package jobs_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -173,6 +175,34 @@ func TestReaperTakesABacklogInBatches(t *testing.T) {
 		open := dbtest.Get[int](d.T, d.s, "select count(*) from runs where status = 'running'")
 		if left != 0 || open != 0 {
 			d.Errorf("%d claimed jobs and %d running runs are left", left, open)
+		}
+	})
+}
+
+// A row that cannot be taken back keeps no other one from it, pass after pass.
+func TestReaperPassesOverARowThatItCannotTakeBack(t *testing.T) {
+	each(t, func(d *desk) {
+		clock := dbtest.Freeze(d.s)
+		var items []jobs.EnqueueIn
+		for range jobs.ReapBatch + 2 {
+			items = append(items, jobs.EnqueueIn{Kind: "build"})
+		}
+		if _, err := d.tryEnqueue(items...); err != nil {
+			d.Fatal(err)
+		}
+		held := slices.Concat(d.claimIn(jobs.ClaimIn{Limit: 100}), d.claimIn(jobs.ClaimIn{Limit: 100}))
+		noRun, badAgain := held[0].Job.ID, held[1].Job.ID
+		dbtest.SQL(d.T, d.s, "delete from runs where job_id = $1", noRun)
+		dbtest.SQL(d.T, d.s, "update jobs set again = '[]' where id = $1", badAgain)
+		clock.Advance(2 * time.Minute)
+		for _, want := range []int{jobs.ReapBatch, 0} {
+			n, err := jobs.ReapAll(d.Context(), d.s)
+			if n != want || err == nil || !strings.Contains(err.Error(), noRun) || !strings.Contains(err.Error(), badAgain) {
+				d.Errorf("took back %d, want %d, %v", n, want, err)
+			}
+			for i, c := range held {
+				d.state(c.Job.ID, []string{jobs.Claimed, jobs.Pending}[min(i/2, 1)])
+			}
 		}
 	})
 }

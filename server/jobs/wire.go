@@ -23,7 +23,7 @@ type jobJSON struct {
 	MaxAttempts       int64        `json:"max_attempts"`
 	ClaimedBy         *string      `json:"claimed_by" nullable:"true"`
 	LeaseExpiresAt    coltype.Time `json:"lease_expires_at" nullable:"true"`
-	Again             coltype.JSON `json:"again" doc:"What a duplicate asked for while the job was claimed; it runs afterwards."`
+	Again             coltype.JSON `json:"again,omitempty" doc:"What a duplicate asked for while the job was claimed; it runs afterwards, unless the job ends cancelled. Absent when omitted names it."`
 	Follows           *string      `json:"follows" nullable:"true"`
 	FollowedBy        *string      `json:"followed_by" nullable:"true"`
 	CancelRequestedAt coltype.Time `json:"cancel_requested_at" nullable:"true"`
@@ -44,7 +44,7 @@ func jobOf(j model.Job) jobJSON {
 		ID: j.ID, Kind: j.Kind, State: j.State, WaitingFor: j.WaitingFor, Key: j.Key,
 		RepoID: j.RepoID, IssueNumber: j.IssueNumber, Payload: orNull(j.Payload), Priority: j.Priority,
 		RunAt: j.RunAt, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, ClaimedBy: j.ClaimedBy,
-		LeaseExpiresAt: j.LeaseExpiresAt, Again: j.Again, Follows: j.Follows, FollowedBy: j.FollowedBy,
+		LeaseExpiresAt: j.LeaseExpiresAt, Again: orNull(j.Again), Follows: j.Follows, FollowedBy: j.FollowedBy,
 		CancelRequestedAt: j.CancelRequestedAt, Progress: j.Progress, Result: orNull(j.Result),
 		Error: orNull(j.Error), Traceparent: j.Traceparent, Actor: j.Actor, ActedAt: j.ActedAt,
 		CreatedAt: j.CreatedAt, UpdatedAt: j.UpdatedAt, FinishedAt: j.FinishedAt, Omitted: []string{},
@@ -68,7 +68,7 @@ func listedOf(j model.Job) jobJSON {
 	for _, member := range []struct {
 		name  string
 		value *coltype.JSON
-	}{{"payload", &out.Payload}, {"result", &out.Result}, {"error", &out.Error}} {
+	}{{"payload", &out.Payload}, {"result", &out.Result}, {"error", &out.Error}, {"again", &out.Again}} {
 		if len(*member.value) > maxListed {
 			*member.value = nil
 			out.Omitted = append(out.Omitted, member.name)

@@ -34,7 +34,7 @@ func call(t *testing.T, on any, method string, set func(params reflect.Value)) (
 }
 
 // lists are the arguments that carry a JSON list.
-var lists = map[string]string{"Rows": `[{}]`, "Probes": `[{"kind":"a","priority":1,"lease_seconds":60}]`, "Ids": `["a"]`, "Names": `["a"]`}
+var lists = map[string]string{"Rows": `[{}]`, "Probes": `[{"kind":"a","priority":1,"lease_seconds":60}]`, "Ids": `["a"]`, "Names": `["a"]`, "Keys": `["a"]`}
 
 // GEN-01: a wrong number of arguments shows only when a statement runs.
 func TestEveryAccessorRunsWithTheArgumentsItHas(t *testing.T) {
@@ -150,7 +150,7 @@ func (r rows) params(p reflect.Value) {
 	values := map[string]any{
 		"OwnerID": r.owner, "ID": r.suffix, "Name": r.suffix, "Key": r.suffix, "JobID": r.suffix, "State": r.state, "Status": r.status,
 		"TokenHash": r.suffix, "Hash": r.suffix, "Forge": "github", "Host": "github.com", "Namespace": "acme",
-		"Principal": r.suffix, "Route": r.suffix, "Ids": `["` + r.suffix + `"]`, "Names": `["` + r.suffix + `"]`,
+		"Principal": r.suffix, "Route": r.suffix, "Ids": `["` + r.suffix + `"]`, "Names": `["` + r.suffix + `"]`, "Keys": `["` + r.suffix + `"]`,
 		"AfterName": "a", "Cutoff": at.Add(time.Hour), "BeforeAt": keyset.Top().At, "BeforeID": keyset.Top().ID, "Max": int64(10),
 	}
 	if p.Type() == reflect.TypeFor[model.KindPageParams]() {

@@ -6,10 +6,12 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/id"
 )
 
@@ -29,37 +31,45 @@ type Ref struct {
 	Name      string
 }
 
-// names are forge-legal: ASCII letters, digits, dot, dash and underscore, not
-// "." or ".."; a namespace may be a path of them.
 var (
-	part  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
+	part  = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 	hosts = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$`)
 )
 
-// MaxName bounds namespace and name, in bytes.
-const MaxName = 100
+// maxName bounds namespace and name, in bytes.
+const maxName = 100
+
+// legal reports whether a forge may have a name, or a part of a namespace, like
+// that. One that ends in .git would be a second name of the same repository.
+func legal(name string) bool {
+	return part.MatchString(name) && name != "." && name != ".." && !strings.HasSuffix(strings.ToLower(name), ".git")
+}
 
 // Normal is the Ref with its host in lower case and filled in by default, and
-// the faults it has: each the member's name and what is wrong with it.
-func (r Ref) Normal() (Ref, map[string]string) {
-	faults := map[string]string{}
+// the faults it has, in the order of its members; pointers begin at the Ref.
+func (r Ref) Normal() (Ref, []fault.Item) {
 	if r.Host == "" {
 		r.Host = defaultHosts[r.Forge]
 	}
 	r.Host = strings.ToLower(r.Host)
+	var faults []fault.Item
+	wrong := func(member, detail string) {
+		faults = append(faults, fault.Item{Pointer: "/" + member, Detail: detail})
+	}
 	switch {
+	case !slices.Contains(Forges, r.Forge):
+		wrong("forge", "is none of "+strings.Join(Forges, ", "))
 	case r.Host == "":
-		faults["host"] = "is required for " + r.Forge
+		wrong("host", "is required for "+r.Forge)
 	case len(r.Host) > 255 || !hosts.MatchString(r.Host):
-		faults["host"] = "is not a host name, optionally with a port"
+		wrong("host", "is not a host name, optionally with a port")
 	}
-	for _, p := range strings.Split(r.Namespace, "/") {
-		if !part.MatchString(p) || len(r.Namespace) > MaxName {
-			faults["namespace"] = "takes 1 to 100 letters, digits, '.', '_' and '-' (groups separated by '/')"
-		}
+	illegal := func(name string) bool { return !legal(name) }
+	if len(r.Namespace) > maxName || slices.ContainsFunc(strings.Split(r.Namespace, "/"), illegal) {
+		wrong("namespace", "takes 1 to 100 letters, digits, '.', '_' and '-' (groups separated by '/'), and does not end in .git")
 	}
-	if !part.MatchString(r.Name) || len(r.Name) > MaxName {
-		faults["name"] = "takes 1 to 100 letters, digits, '.', '_' and '-'"
+	if len(r.Name) > maxName || illegal(r.Name) {
+		wrong("name", "takes 1 to 100 letters, digits, '.', '_' and '-', and does not end in .git")
 	}
 	return r, faults
 }

@@ -1,6 +1,7 @@
 package repos_test
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -9,9 +10,18 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/repos"
 	"github.com/stint-run/stint/server/store"
 )
+
+// members are the members at fault, in the order told.
+func members(faults []fault.Item) (names []string) {
+	for _, f := range faults {
+		names = append(names, strings.TrimPrefix(f.Pointer, "/"))
+	}
+	return names
+}
 
 func TestNormalRefHasALowerCaseHostAndItsForgesDefault(t *testing.T) {
 	t.Parallel()
@@ -29,17 +39,13 @@ func TestNormalRefHasALowerCaseHostAndItsForgesDefault(t *testing.T) {
 		{repos.Ref{Forge: "github", Host: "-x-", Namespace: "a", Name: "x"}, "-x-", []string{"host"}},
 		{repos.Ref{Forge: "github", Host: strings.Repeat("h", 256), Namespace: "a", Name: "x"}, strings.Repeat("h", 256), []string{"host"}},
 		{repos.Ref{Forge: "github", Namespace: strings.Repeat("n", 100), Name: strings.Repeat("x", 100)}, "github.com", nil},
-		{repos.Ref{Forge: "github", Namespace: strings.Repeat("n", 101), Name: strings.Repeat("x", 101)}, "github.com", []string{"name", "namespace"}},
-		{repos.Ref{Forge: "github"}, "github.com", []string{"name", "namespace"}},
+		{repos.Ref{Forge: "github", Namespace: strings.Repeat("n", 101), Name: strings.Repeat("x", 101)}, "github.com", []string{"namespace", "name"}},
+		{repos.Ref{Forge: "github"}, "github.com", []string{"namespace", "name"}},
+		{repos.Ref{Forge: "gitea"}, "", []string{"host", "namespace", "name"}},
+		{repos.Ref{Forge: "hub", Namespace: "a", Name: "x"}, "", []string{"forge"}},
 	} {
 		got, faults := tt.in.Normal()
-		var names []string
-		for _, name := range []string{"host", "name", "namespace"} {
-			if faults[name] != "" {
-				names = append(names, name)
-			}
-		}
-		if got.Host != tt.host || !cmp.Equal(names, tt.faults) || got.Namespace != tt.in.Namespace || got.Name != tt.in.Name {
+		if got.Host != tt.host || !cmp.Equal(members(faults), tt.faults) || got.Namespace != tt.in.Namespace || got.Name != tt.in.Name {
 			t.Errorf("%+v: host %q, faults %v", tt.in, got.Host, faults)
 		}
 	}
@@ -48,22 +54,31 @@ func TestNormalRefHasALowerCaseHostAndItsForgesDefault(t *testing.T) {
 // NAM-03: no twins by white space, invisible characters or paths.
 func TestNamesThatNoForgeAllowsAreFaults(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"acme ", " acme", "\tacme", "acme\n", "a\u00a0b", "a\u200bb", "a\u202eb", ".", "..", ".git", "a%2fb", "a\\b", "é", "a#1", "a?b", ""} {
-		if _, faults := (repos.Ref{Forge: "github", Namespace: "acme", Name: bad}).Normal(); faults["name"] == "" {
+	for _, bad := range []string{"acme ", " acme", "\tacme", "acme\n", "a\u00a0b", "a\u200bb", "a\u202eb", ".", "..", ".git", "widget.git", "widget.GIT", "a%2fb", "a\\b", "é", "a#1", "a?b", ""} {
+		if _, faults := (repos.Ref{Forge: "github", Namespace: "acme", Name: bad}).Normal(); !slices.Contains(members(faults), "name") {
 			t.Errorf("the name %q was taken", bad)
 		}
-		if _, faults := (repos.Ref{Forge: "github", Namespace: bad, Name: "x"}).Normal(); faults["namespace"] == "" {
+		if _, faults := (repos.Ref{Forge: "github", Namespace: bad, Name: "x"}).Normal(); !slices.Contains(members(faults), "namespace") {
 			t.Errorf("the namespace %q was taken", bad)
 		}
 	}
 	for _, bad := range []string{"a/", "/a", "a//b", "a/../b", "a/b"} {
-		if _, faults := (repos.Ref{Forge: "github", Namespace: "acme", Name: bad}).Normal(); faults["name"] == "" {
+		if _, faults := (repos.Ref{Forge: "github", Namespace: "acme", Name: bad}).Normal(); !slices.Contains(members(faults), "name") {
 			t.Errorf("the name %q was taken", bad)
 		}
 	}
 	for _, bad := range []string{"a/", "/a", "a//b", "a/../b"} {
-		if _, faults := (repos.Ref{Forge: "gitlab", Namespace: bad, Name: "x"}).Normal(); faults["namespace"] == "" {
+		if _, faults := (repos.Ref{Forge: "gitlab", Namespace: bad, Name: "x"}).Normal(); !slices.Contains(members(faults), "namespace") {
 			t.Errorf("the namespace %q was taken", bad)
+		}
+	}
+}
+
+func TestNamesMayBeginWithADotOrADash(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{".github", "-x", "_x", "...", ".gitignore", "a.github.io", "x.git2"} {
+		if _, faults := (repos.Ref{Forge: "github", Namespace: "acme", Name: name}).Normal(); faults != nil {
+			t.Errorf("the name %q was refused: %v", name, faults)
 		}
 	}
 }

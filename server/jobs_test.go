@@ -1,0 +1,126 @@
+package server_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/store"
+)
+
+// refusal is a problem as far as these tests look at it.
+type refusal struct {
+	Status int
+	Code   string
+	Errors []struct{ Pointer string }
+}
+
+// refused sends a request and returns its problem, the code first, then the
+// pointers of its faults.
+func (a *api) refused(method, path, body string, headers ...string) []string {
+	a.t.Helper()
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Header.Set("Authorization", "Bearer "+a.token)
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	a.handler.ServeHTTP(w, r)
+	var out refusal
+	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil || w.Code < 400 {
+		a.t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+	}
+	got := []string{out.Code}
+	for _, e := range out.Errors {
+		got = append(got, e.Pointer)
+	}
+	return got
+}
+
+// The rules that no schema can say are told together with the schema's, each at
+// its place and in one order.
+func TestEveryFaultOfAJobsBodyIsToldAtOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		a := newAPI(t, s)
+		for _, tt := range []struct {
+			name, method, path, body string
+			want                     []string
+		}{
+			{"enqueue", "POST", "/v1/jobs", `{"kind":"Bad","key":"issue:x","issue_number":1,"priority":9}`,
+				[]string{"/issue_number", "/key", "/kind", "/priority"}},
+			{"the members of a repo", "POST", "/v1/jobs", `{"kind":"a","colour":1,"repo":{"forge":"gitea","namespace":"a b","name":".."}}`,
+				[]string{"/colour", "/repo/host", "/repo/name", "/repo/namespace"}},
+			{"a forge that is none", "POST", "/v1/jobs", `{"kind":"a","repo":{"forge":"hub","namespace":"a","name":"b"}}`,
+				[]string{"/repo/forge"}},
+			{"a batch", "POST", "/v1/jobs/batch", `{"items":[{"kind":"a"},{"kind":"a","issue_number":1},{"kind":"a","repo":{"forge":"forgejo","namespace":"a","name":"b"}},{"kind":"A"}]}`,
+				[]string{"/items/1/issue_number", "/items/2/repo/host", "/items/3/kind"}},
+			{"kinds of a claim", "POST", "/v1/jobs/claim", `{"worker":"w","kinds":["a","A","a/b"],"limit":0}`,
+				[]string{"/kinds/1", "/kinds/2", "/limit"}},
+			{"a cap below the base", "PUT", "/v1/kinds/a", `{"lease_seconds":1,"max_attempts":5,"backoff_base_seconds":9,"backoff_cap_seconds":8}`,
+				[]string{"/backoff_cap_seconds", "/lease_seconds"}},
+			{"an id twice", "POST", "/v1/jobs/complete", `{"items":[{"id":"x","lease_token":"t"},{"id":"y","lease_token":"t"},{"id":"x","lease_token":"u"},{"id":"x"}]}`,
+				[]string{"/items/2/id", "/items/3/id", "/items/3/lease_token"}},
+		} {
+			got := a.refused(tt.method, tt.path, tt.body)
+			if diff := cmp.Diff(append([]string{"validation_failed"}, tt.want...), got); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", tt.name, diff)
+			}
+		}
+	})
+}
+
+// Nothing names a version of what does not exist, not even *.
+func TestIfMatchOnAnUnknownKindIsRefused(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		a := newAPI(t, s)
+		body := `{"lease_seconds":60,"max_attempts":5,"backoff_base_seconds":5,"backoff_cap_seconds":8}`
+		for _, match := range []string{`"v1"`, `"v0"`, `*`} {
+			if got := a.refused("PUT", "/v1/kinds/fresh", body, "If-Match", match); got[0] != "precondition_failed" {
+				t.Errorf("%s: %v", match, got)
+			}
+		}
+		if got := a.refused("GET", "/v1/kinds/fresh", ""); got[0] != "not_found" {
+			t.Errorf("the kind was made: %v", got)
+		}
+		var kind json.RawMessage
+		a.call(http.MethodPut, "/v1/kinds/fresh", json.RawMessage(body), &kind)
+		if got := a.refused("PUT", "/v1/kinds/fresh", body); got[0] != "precondition_required" {
+			t.Errorf("a known kind without If-Match: %v", got)
+		}
+	})
+}
+
+// A commit that took longer than the lease it made: the clock jumps with every
+// reading, so between the one of the transaction and the one after the commit.
+func TestHeartbeatThatCommitsAfterItsLeaseIsLeaseLost(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		a := newAPI(t, s)
+		var claim struct {
+			Jobs []struct {
+				ID         string
+				LeaseToken string `json:"lease_token"`
+			}
+		}
+		a.call(http.MethodPost, "/v1/jobs", map[string]any{"kind": "a"}, nil)
+		a.call(http.MethodPost, "/v1/jobs/claim", map[string]any{"worker": "w", "kinds": []string{"a"}}, &claim)
+		path, token := "/v1/jobs/"+claim.Jobs[0].ID+"/heartbeat", claim.Jobs[0].LeaseToken
+		begin, readings := s.Now(), atomic.Int64{}
+		s.SetClock(func() coltype.Time { return begin.Add(time.Duration(readings.Add(1)) * 11 * time.Second) })
+		if got := a.refused(http.MethodPost, path, `{"lease_seconds":10,"lease_token":"`+token+`"}`); got[0] != "lease_lost" {
+			t.Errorf("a lease that has ended is reported as held: %v", got)
+		}
+		a.call(http.MethodPost, path, map[string]any{"lease_seconds": 600, "lease_token": token}, nil)
+	})
+}
