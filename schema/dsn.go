@@ -33,23 +33,16 @@ func badURL(detail string) error {
 // locate reads a database URL. Its errors never quote the text: with an
 // unescaped @ : / ? # or % any piece of it may be a piece of the password.
 func locate(raw string) (location, error) {
-	scheme, rest, _ := strings.Cut(raw, ":")
-	switch scheme {
-	case "sqlite":
-		return locateFile(rest)
-	case "postgres", "postgresql":
+	engine, err := EngineOf(raw)
+	switch {
+	case err != nil:
+		return location{}, badURL(err.Error())
+	case engine == Postgres:
 		return locateServer(raw)
 	}
-	return location{}, badURL("want sqlite:PATH or postgres://USER@HOST:PORT/NAME")
-}
-
-func locateFile(path string) (location, error) {
-	path = strings.TrimPrefix(path, "//")
-	if path == "" || strings.HasPrefix(path, ":memory:") {
-		return location{}, badURL("sqlite: needs the path of a file")
-	}
-	if strings.ContainsRune(path, 0) {
-		return location{}, badURL("the path of the file holds a zero byte")
+	path, err := filePath(raw)
+	if err != nil {
+		return location{}, badURL(err.Error())
 	}
 	return location{engine: SQLite, path: resolved(path)}, nil
 }
@@ -68,50 +61,25 @@ func resolved(path string) string {
 
 const unreadable = "it cannot be read; write special characters of a password percent-encoded (@ is %40, / is %2F, % is %25)"
 
-// locateServer cuts the URL where pgx does: the user part ends at the first @,
-// if that comes before a slash. An @ after it is the tail of a password with a
-// raw @ or slash in it, and the "host" would be a piece of that password.
 func locateServer(raw string) (location, error) {
-	_, rest, ok := strings.Cut(raw, "://")
+	u, ok := cutServer(raw)
 	if !ok {
 		return location{}, badURL(unreadable)
 	}
-	var user string
-	if i := strings.IndexAny(rest, "@/"); i >= 0 && rest[i] == '@' {
-		user, rest = rest[:i], rest[i+1:]
-	}
-	if strings.Contains(rest, "@") {
-		return location{}, badURL(unreadable)
-	}
-	server, query, _ := strings.Cut(rest, "?")
+	passwords := u.passwords()
 	return location{
-		engine: Postgres, raw: raw, server: server,
-		secret:  strings.Contains(user, ":") || strings.Contains(query, "password"),
-		secrets: secrets(user, query),
+		engine: Postgres, raw: raw, server: u.server,
+		secret: len(passwords) > 0, secrets: forms(passwords),
 	}, nil
 }
 
-func secrets(user, query string) (forms []string) {
-	add := func(s string) {
-		plain, err := url.QueryUnescape(s)
-		if err != nil {
-			plain = s
-		}
-		for _, form := range []string{s, plain, url.QueryEscape(plain), url.PathEscape(plain)} {
-			if form != "" {
-				forms = append(forms, form)
-			}
-		}
+// forms are the ways in which an error may write the passwords.
+func forms(passwords []string) (all []string) {
+	for _, s := range passwords {
+		plain := decoded(s)
+		all = append(all, s, plain, url.QueryEscape(plain), url.PathEscape(plain))
 	}
-	if _, password, ok := strings.Cut(user, ":"); ok {
-		add(password)
-	}
-	for pair := range strings.SplitSeq(query, "&") {
-		if key, value, _ := strings.Cut(pair, "="); strings.Contains(key, "password") {
-			add(value)
-		}
-	}
-	return forms
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
 // hide returns err with every form of the password taken out and on one line.
@@ -122,7 +90,7 @@ func (l location) hide(err error) error {
 	}
 	text := oneLine(err.Error())
 	for _, secret := range l.secrets {
-		text = strings.ReplaceAll(text, secret, "xxxxx")
+		text = strings.ReplaceAll(text, secret, masked)
 	}
 	return &hidden{text: text, err: err}
 }

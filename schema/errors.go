@@ -59,47 +59,51 @@ const (
 	stateDeadlock         = "40P01"
 )
 
-func sqlState(err error) string {
+// SQLState is the code of PostgreSQL's answer in err's chain, or "".
+func SQLState(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code
 	}
 	return ""
 }
 
-// sqliteCode is SQLite's primary result code, 0 for any other error.
-func sqliteCode(err error) int {
+// SQLiteCode is SQLite's extended result code in err's chain, or 0. Its low
+// byte is the primary code.
+func SQLiteCode(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		return e.Code() & 0xff
+		return e.Code()
 	}
 	return 0
 }
 
+func primaryCode(err error) int { return SQLiteCode(err) & 0xff }
+
 // busy reports that others hold what the statement needs: worth another try.
 func busy(err error) bool {
-	switch sqlState(err) {
+	switch SQLState(err) {
 	case stateLockNotAvailable, stateDeadlock:
 		return true
 	}
-	code := sqliteCode(err)
+	code := primaryCode(err)
 	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
 }
 
 // noTable reports that schema_migrations does not exist.
 func noTable(err error) bool {
-	return sqlState(err) == stateNoTable ||
-		sqliteCode(err) == sqlite3.SQLITE_ERROR && strings.Contains(err.Error(), "no such table")
+	return SQLState(err) == stateNoTable ||
+		primaryCode(err) == sqlite3.SQLITE_ERROR && strings.Contains(err.Error(), "no such table")
 }
 
 // noRights reports that the role or the file does not let us write.
 func noRights(err error) bool {
-	switch sqlState(err) {
+	switch SQLState(err) {
 	case stateNoRights, stateReadOnly:
 		return true
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		return true
 	}
-	switch sqliteCode(err) {
+	switch primaryCode(err) {
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return true
 	}

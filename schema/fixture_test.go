@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,7 +69,7 @@ func each(t *testing.T, fn func(t *testing.T, db database)) {
 func sqliteDatabase(t *testing.T) database {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "odd ?#% name.db")
-	return open(t, SQLite, "sqlite:"+path, "sqlite", dsn(path, "_pragma=busy_timeout(10000)&_txlock=immediate"))
+	return open(t, SQLite, "sqlite:"+path, "sqlite", FileURI(path, url.Values{"_pragma": {"busy_timeout(10000)"}, "_txlock": {"immediate"}}))
 }
 
 func postgresDatabase(t *testing.T) database {

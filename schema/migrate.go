@@ -180,7 +180,7 @@ func (s *session) readUsable(ctx context.Context) (state, error) {
 func (s *session) migrate(ctx context.Context) (Report, error) {
 	report := Report{Engine: s.at.engine}
 	st, err := s.readUsable(ctx)
-	if sqlState(err) == stateNoDatabase && s.Mode == Auto {
+	if SQLState(err) == stateNoDatabase && s.Mode == Auto {
 		err = nil
 	}
 	if err != nil {

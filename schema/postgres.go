@@ -111,7 +111,7 @@ func (e *postgresEngine) lock(ctx context.Context, waiting func(time.Duration)) 
 // file. Of several processes that do so at once all but one find it made.
 func (e *postgresEngine) connectOrCreate(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := e.connect(ctx)
-	if sqlState(err) != stateNoDatabase {
+	if SQLState(err) != stateNoDatabase {
 		return conn, err
 	}
 	if err := e.createDatabase(ctx); err != nil {
@@ -144,7 +144,7 @@ func (e *postgresEngine) createDatabase(ctx context.Context) error {
 	defer conn.Close(context.WithoutCancel(ctx))
 	name := pgx.Identifier{e.config.Database}.Sanitize()
 	_, err = conn.Exec(ctx, "create database "+name+" template template0 encoding 'UTF8'")
-	switch sqlState(err) {
+	switch SQLState(err) {
 	case stateDuplicateDB, stateUnique:
 		return nil
 	}

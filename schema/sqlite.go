@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -21,9 +22,10 @@ type sqliteEngine struct {
 	wait time.Duration
 }
 
-// dsn names the file as a URI, so that a ? or % in its name is part of it.
-func dsn(path, parameters string) string {
-	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + parameters
+// FileURI names the file to SQLite with settings of the driver. %, ? and # in
+// its name are part of it.
+func FileURI(path string, settings url.Values) string {
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + settings.Encode()
 }
 
 // open leaves foreign_keys off: with them on, rebuilding a table inside a
@@ -34,16 +36,17 @@ func (e sqliteEngine) open(ctx context.Context, write bool) (*sql.DB, error) {
 	} else if errors.Is(err, fs.ErrNotExist) && !write {
 		return nil, errNoDatabase
 	}
-	parameters := fmt.Sprintf("_pragma=busy_timeout(%d)", e.wait.Milliseconds())
+	settings := url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", e.wait.Milliseconds())}}
 	if write {
-		if err := privateFile(e.path); err != nil {
+		if err := CreateFile(e.path); err != nil {
 			return nil, err
 		}
-		parameters += "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate"
+		settings["_pragma"] = append(settings["_pragma"], "journal_mode(WAL)", "synchronous(FULL)")
+		settings.Set("_txlock", "immediate")
 	} else {
-		parameters += "&mode=ro"
+		settings.Set("mode", "ro")
 	}
-	connector, err := sqlite.NewConnector(dsn(e.path, parameters))
+	connector, err := sqlite.NewConnector(FileURI(e.path, settings))
 	if err != nil {
 		return nil, err
 	}
@@ -54,21 +57,27 @@ func (e sqliteEngine) open(ctx context.Context, write bool) (*sql.DB, error) {
 
 var creating sync.Mutex
 
-// privateFile makes the file, unless it is there, for its owner's eyes only.
-// A file that exists is not opened: closing it would drop every lock that
-// SQLite holds on it elsewhere in this process. The mutex keeps that true for
-// a file that another goroutine is just making.
-func privateFile(path string) error {
+// CreateFile makes the file, unless it is there, for its owner's eyes only
+// (SQLite gives the log the same mode), and explains the mistakes that a path
+// can hold. A file that exists is not opened: closing it would drop every lock
+// that SQLite holds on it elsewhere in this process. The mutex keeps that true
+// for a file that another goroutine is just making.
+func CreateFile(path string) error {
 	creating.Lock()
 	defer creating.Unlock()
-	if _, err := os.Stat(path); err == nil {
+	if info, err := os.Stat(path); err == nil {
+		if info.IsDir() {
+			return errors.New("it is a directory")
+		}
 		return nil
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
+	switch {
+	case errors.Is(err, fs.ErrExist):
 		return nil
-	}
-	if err != nil {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("the directory %s does not exist", filepath.Dir(path))
+	case err != nil:
 		return err
 	}
 	return f.Close()
@@ -96,10 +105,10 @@ func (sqliteEngine) check(context.Context, Reader) error { return nil }
 // readers nor writers of the database wait for it. The system drops it with
 // the process. The file stays: removing it would let two processes hold "it".
 func (e sqliteEngine) lock(ctx context.Context, waiting func(time.Duration)) (lock, error) {
-	if err := privateFile(e.path + ".lock"); err != nil {
+	if err := CreateFile(e.path + ".lock"); err != nil {
 		return nil, err
 	}
-	connector, err := sqlite.NewConnector(dsn(e.path+".lock", "_pragma=busy_timeout(0)"))
+	connector, err := sqlite.NewConnector(FileURI(e.path+".lock", url.Values{"_pragma": {"busy_timeout(0)"}}))
 	if err != nil {
 		return nil, err
 	}

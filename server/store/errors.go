@@ -12,9 +12,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/puddle/v2"
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/server/fault"
 )
 
@@ -44,15 +44,15 @@ func NotFound(err error) bool { return errors.Is(err, sql.ErrNoRows) }
 // LockTimeout reports whether a statement gave up waiting for a row, a table
 // or, on SQLite, the writer.
 func LockTimeout(err error) bool {
-	return sqlState(err) == lockNotAvailable || busy(err)
+	return schema.SQLState(err) == lockNotAvailable || busy(err)
 }
 
 // UniqueViolation reports whether a row of the same unique key exists.
 func UniqueViolation(err error) bool {
-	if sqlState(err) == uniqueViolation {
+	if schema.SQLState(err) == uniqueViolation {
 		return true
 	}
-	switch code, _ := sqliteCode(err); code {
+	switch schema.SQLiteCode(err) {
 	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
 		return true
 	}
@@ -60,7 +60,7 @@ func UniqueViolation(err error) bool {
 }
 
 // NoDatabase reports whether the server has no database of that name.
-func NoDatabase(err error) bool { return sqlState(err) == noDatabase }
+func NoDatabase(err error) bool { return schema.SQLState(err) == noDatabase }
 
 // Rejected is the server's own answer if it refused the role or its
 // credentials, which no waiting mends; else nil.
@@ -90,7 +90,7 @@ func Explain(err error) error {
 // poolerInTheWay reports that a prepared statement met another connection than
 // the one it was prepared on; see ExecMode.
 func poolerInTheWay(err error) bool {
-	state := sqlState(err)
+	state := schema.SQLState(err)
 	return state == duplicatePrepared || state == unknownPrepared
 }
 
@@ -103,7 +103,7 @@ func away(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errClockMoved) {
 		return true
 	}
-	switch state := sqlState(err); state {
+	switch state := schema.SQLState(err); state {
 	case readOnlyTransaction, queryCanceled, idleInTransaction:
 		return true
 	default:
@@ -111,11 +111,7 @@ func away(err error) bool {
 			return true // out of connections, memory or disk; system error
 		}
 	}
-	code, ok := sqliteCode(err)
-	if !ok {
-		return false
-	}
-	switch code & 0xff {
+	switch schema.SQLiteCode(err) & 0xff {
 	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
 		sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_INTERRUPT:
 		return true
@@ -125,7 +121,7 @@ func away(err error) bool {
 
 // conflict reports whether a rerun of the whole transaction may well succeed.
 func conflict(err error) bool {
-	switch sqlState(err) {
+	switch schema.SQLState(err) {
 	case serializationFailure, deadlockDetected:
 		return true
 	}
@@ -134,7 +130,7 @@ func conflict(err error) bool {
 
 // lost reports whether the connection is gone or could not be made.
 func lost(err error) bool {
-	if state := sqlState(err); state != "" {
+	if state := schema.SQLState(err); state != "" {
 		return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P") || refused(err)
 	}
 	var connect *pgconn.ConnectError
@@ -157,29 +153,12 @@ func refused(err error) bool {
 	return errors.As(err, &connect)
 }
 
-func sqlState(err error) string {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
-		return pg.Code
-	}
-	return ""
-}
-
 func busy(err error) bool {
-	code, ok := sqliteCode(err)
-	return ok && (code&0xff == sqlite3.SQLITE_BUSY || code&0xff == sqlite3.SQLITE_LOCKED)
-}
-
-func sqliteCode(err error) (int, bool) {
-	var lite *sqlite.Error
-	if errors.As(err, &lite) {
-		return lite.Code(), true
-	}
-	return 0, false
+	code := schema.SQLiteCode(err) & 0xff
+	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
 }
 
 // diskFailed reports whether SQLite could not be sure of what reached the disk.
 func diskFailed(err error) bool {
-	code, ok := sqliteCode(err)
-	return ok && code&0xff == sqlite3.SQLITE_IOERR
+	return schema.SQLiteCode(err)&0xff == sqlite3.SQLITE_IOERR
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	gen "github.com/stint-run/stint/gen/postgres"
+	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/schema/coltype"
 )
 
@@ -104,7 +105,7 @@ func poolConfig(c Config) (*pgxpool.Config, error) {
 	if err := setMode(config, c); err != nil {
 		return nil, err
 	}
-	if c.MaxConns > 0 || !param(c.URL, "pool_max_conns") {
+	if c.MaxConns > 0 || !schema.HasParam(c.URL, "pool_max_conns") {
 		config.MaxConns = int32(c.maxConns())
 	}
 	config.PingTimeout = stalePing
@@ -115,7 +116,7 @@ func poolConfig(c Config) (*pgxpool.Config, error) {
 	if conn.RuntimeParams["application_name"] == "" {
 		conn.RuntimeParams["application_name"] = "stint"
 	}
-	if !param(c.URL, "target_session_attrs") && os.Getenv("PGTARGETSESSIONATTRS") == "" {
+	if !schema.HasParam(c.URL, "target_session_attrs") && os.Getenv("PGTARGETSESSIONATTRS") == "" {
 		conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 	direct := !pooled(config)
@@ -132,7 +133,7 @@ func poolConfig(c Config) (*pgxpool.Config, error) {
 
 // setMode applies the exec mode asked for; without one the URL's own stands.
 func setMode(config *pgxpool.Config, c Config) error {
-	if c.ExecMode == "" && param(c.URL, "default_query_exec_mode") {
+	if c.ExecMode == "" && schema.HasParam(c.URL, "default_query_exec_mode") {
 		return nil
 	}
 	mode, err := c.ExecMode.pgx()
@@ -269,7 +270,7 @@ type pgConn struct {
 // be full of connections to a server that takes no writes any more (25006):
 // such a one is closed, so that the next one finds the new primary.
 func (c *pgConn) release(err error) {
-	if sqlState(err) == readOnlyTransaction {
+	if schema.SQLState(err) == readOnlyTransaction {
 		ctx, cancel := context.WithTimeout(context.Background(), stalePing)
 		defer cancel()
 		_ = c.Conn.Conn().Close(ctx) // it is given up either way
@@ -294,7 +295,7 @@ func (t *pgTx) exec(ctx context.Context, statement string) error {
 
 // note remembers that the server turned out read-only.
 func (t *pgTx) note(err error) error {
-	if sqlState(err) == readOnlyTransaction {
+	if schema.SQLState(err) == readOnlyTransaction {
 		t.err = err
 	}
 	return err

@@ -5,10 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	gen "github.com/stint-run/stint/gen/sqlite"
+	"github.com/stint-run/stint/schema"
 )
 
 const (
@@ -40,8 +39,8 @@ func openSQLite(ctx context.Context, c Config) (*lite, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := createFile(path); err != nil {
-		return nil, err
+	if err := schema.CreateFile(path); err != nil {
+		return nil, fmt.Errorf("open the database %s: %w", path, err)
 	}
 	l := &lite{path: path}
 	if l.writer, err = openPool(writerDSN(path, c.Durability), 1); err != nil {
@@ -56,27 +55,6 @@ func openSQLite(ctx context.Context, c Config) (*lite, error) {
 		return nil, fmt.Errorf("open the database %s: %w", path, err)
 	}
 	return l, nil
-}
-
-// createFile makes the database file if there is none, for its owner's eyes only
-// (SQLite gives the log the same mode), and explains the mistakes that a path
-// can hold. A file that is there is not opened: closing it would drop the locks
-// that other connections of this process have on it.
-func createFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err == nil {
-		return f.Close()
-	}
-	if info, statErr := os.Stat(path); statErr == nil {
-		if info.IsDir() {
-			return fmt.Errorf("open the database %s: it is a directory", path)
-		}
-		return nil
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("open the database %s: the directory %s does not exist", path, filepath.Dir(path))
-	}
-	return fmt.Errorf("open the database: %w", err)
 }
 
 func openPool(dsn string, size int) (*sql.DB, error) {
@@ -96,7 +74,7 @@ func writerDSN(path string, durability Durability) string {
 	if durability == Normal {
 		synchronous = "normal"
 	}
-	return fileURI(path, url.Values{
+	return schema.FileURI(path, url.Values{
 		"_txlock": {"immediate"},
 		"_dqs":    {"0"},
 		"_pragma": {
@@ -111,7 +89,7 @@ func writerDSN(path string, durability Durability) string {
 }
 
 func readerDSN(path string) string {
-	return fileURI(path, url.Values{
+	return schema.FileURI(path, url.Values{
 		"mode": {"rw"}, // never creates the file
 		"_dqs": {"0"},
 		"_pragma": {
@@ -120,12 +98,6 @@ func readerDSN(path string) string {
 			"query_only(1)",
 		},
 	})
-}
-
-// fileURI escapes what SQLite would read as part of the URI: %, ? and #.
-func fileURI(path string, settings url.Values) string {
-	file := url.URL{Scheme: "file", Path: path, RawQuery: settings.Encode()}
-	return file.String()
 }
 
 func (l *lite) engine() *engine {

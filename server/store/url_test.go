@@ -15,14 +15,14 @@ func TestRedactHidesEveryPassword(t *testing.T) {
 		"postgres://ada@db/stint":                         "postgres://ada@db/stint",
 		"postgres://ada:s3cret@db/stint":                  "postgres://ada:xxxxx@db/stint",
 		"postgresql://ada:s3%20cret@db:5432/stint":        "postgresql://ada:xxxxx@db:5432/stint",
-		"postgres://ada:s3@cret@db/stint":                 "postgres://ada:xxxxx@db/stint",
+		"postgres://ada:s3@cret@db/stint":                 "postgres://…",
 		"postgres://ada:s3:cret@a:1,b:2/stint?x=y":        "postgres://ada:xxxxx@a:1,b:2/stint?x=y",
 		"postgres://db/stint?user=ada&password=s3cret":    "postgres://db/stint?user=ada&password=xxxxx",
 		"postgres://db/stint?pass%77ord=s3cret":           "postgres://db/stint?pass%77ord=xxxxx",
 		"postgres://db/stint?sslpassword=s3cret&sslkey=k": "postgres://db/stint?sslpassword=xxxxx&sslkey=k",
 		"postgres://ada:s3/cret@db/stint":                 "postgres://…",
-		"postgres://ada:s3?cret@db/stint":                 "postgres://…",
-		"postgres://ada:s3#cret@db/stint":                 "postgres://…",
+		"postgres://ada:s3?cret@db/stint":                 "postgres://ada:xxxxx@db/stint",
+		"postgres://ada:s3#cret@db/stint":                 "postgres://ada:xxxxx@db/stint",
 		"host=db password=s3cret":                         "…",
 	} {
 		if got := store.Redact(raw); got != want {
