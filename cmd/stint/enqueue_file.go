@@ -189,15 +189,12 @@ func (e *enqueuer) send(ctx context.Context, batch []numbered) error {
 	for i, job := range batch {
 		items[i] = job.body
 	}
-	params := client.EnqueueJobsParams{Traceparent: optional(os.Getenv("TRACEPARENT"))}
-	if !e.flags.noIdempotencyKey {
-		key := fmt.Sprintf("%s-%d", e.flags.runID, e.n)
-		params.IdempotencyKey = &key
-	}
+	key := fmt.Sprintf("%s-%d", e.flags.runID, e.n)
+	params := client.EnqueueJobsParams{IdempotencyKey: &key, Traceparent: optional(os.Getenv("TRACEPARENT"))}
 	until := time.Now().Add(retryFor)
 	for {
 		contentType, body := api.Body(map[string]any{"items": items})
-		done, err := api.Answer[client.EnqueueBatchAnswer](e.api.EnqueueJobsWithBody(ctx, &params, contentType, body))
+		done, err := api.Answer[client.EnqueueBatchAnswer](e.api.EnqueueJobsWithBody(ctx, &params, contentType, body, e.flags.editors()...))
 		if err == nil {
 			e.count(batch, done.Value.Results)
 			e.bar.add(len(batch))

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	stint "github.com/stint-run/stint/client"
 	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/gen/client"
 )
@@ -89,24 +89,21 @@ func enqueueOne(cmd *cobra.Command, g *globals, f *enqueueFlags) error {
 	if err != nil {
 		return err
 	}
-	params := client.EnqueueJobParams{IdempotencyKey: f.newKey(), Traceparent: optional(os.Getenv("TRACEPARENT"))}
+	params := client.EnqueueJobParams{IdempotencyKey: optional(f.idempotencyKey), Traceparent: optional(os.Getenv("TRACEPARENT"))}
 	contentType, r := api.Body(body)
-	done, err := api.Answer[client.Enqueued](c.EnqueueJobWithBody(cmd.Context(), &params, contentType, r))
+	done, err := api.Answer[client.Enqueued](c.EnqueueJobWithBody(cmd.Context(), &params, contentType, r, f.editors()...))
 	if err != nil {
 		return err
 	}
 	return g.printAction(cmd, done.Raw, done.Value.Job.ID, enqueuedWords(done.Value))
 }
 
-// newKey is the Idempotency-Key of one request.
-func (f *enqueueFlags) newKey() *string {
+// editors take the Idempotency-Key away if none is wanted.
+func (f *enqueueFlags) editors() []client.RequestEditorFn {
 	if f.noIdempotencyKey {
-		return nil
+		return []client.RequestEditorFn{stint.WithoutIdempotencyKey}
 	}
-	if f.idempotencyKey == "" {
-		f.idempotencyKey = uuid.NewString()
-	}
-	return &f.idempotencyKey
+	return nil
 }
 
 func enqueuedWords(e client.Enqueued) string {

@@ -1,5 +1,5 @@
-// Package api is the command line's side of the HTTP API: the generated client
-// with a token, and answers as values or errors.
+// Package api is the command line's side of the HTTP API: answers as values or
+// errors.
 package api
 
 import (
@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	stint "github.com/stint-run/stint/client"
 	"github.com/stint-run/stint/gen/client"
 )
 
@@ -26,20 +27,13 @@ const (
 
 // New is a client of the server at base that shows the token, if there is one.
 func New(base, token, version string) (*client.Client, error) {
-	u, err := url.Parse(base)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, fmt.Errorf("the server is named by http://HOST:PORT or https://…, not by %q", base)
-	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 256
 	transport.ResponseHeaderTimeout = answerTime
-	return client.NewClient(base,
+	return stint.New(base, token,
 		client.WithHTTPClient(&http.Client{Transport: transport}),
 		client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
 			r.Header.Set("User-Agent", "stint/"+version)
-			if token != "" {
-				r.Header.Set("Authorization", "Bearer "+token)
-			}
 			return nil
 		}))
 }

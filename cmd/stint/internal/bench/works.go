@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	stint "github.com/stint-run/stint/client"
 	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/gen/client"
 )
@@ -30,13 +31,13 @@ const payload = `{"module":"example.org/some/module","version":"v1.2.3"}`
 func (b *bench) item() string { return `{"kind":"` + b.Kind + `","payload":` + payload + `}` }
 
 func (b *bench) enqueue(ctx context.Context) (int, error) {
-	_, err := api.Answer[struct{}](b.API.EnqueueJobWithBody(ctx, nil, "application/json", strings.NewReader(b.item())))
+	_, err := api.Answer[struct{}](b.API.EnqueueJobWithBody(ctx, nil, "application/json", strings.NewReader(b.item()), stint.WithoutIdempotencyKey))
 	return 1, err
 }
 
 func (b *bench) enqueueBatch(ctx context.Context) (int, error) {
 	body := `{"items":[` + strings.Repeat(b.item()+",", stockBatch-1) + b.item() + `]}`
-	_, err := api.Answer[struct{}](b.API.EnqueueJobsWithBody(ctx, nil, "application/json", strings.NewReader(body)))
+	_, err := api.Answer[struct{}](b.API.EnqueueJobsWithBody(ctx, nil, "application/json", strings.NewReader(body), stint.WithoutIdempotencyKey))
 	return stockBatch, err
 }
 

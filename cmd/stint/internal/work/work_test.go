@@ -303,7 +303,7 @@ func TestAClaimInFlightIsGivenBackWhenTheWorkerStops(t *testing.T) {
 	f.stop()
 	end(t, ended)
 	if got := f.actions(); got != "claim claim release" {
-		t.Errorf("the server was asked for %q", got)
+		t.Fatalf("the server was asked for %q", got)
 	}
 	if claims := f.done("claim"); claims[0] != claims[1] || claims[0].key == "" {
 		t.Errorf("claims %+v", claims)
