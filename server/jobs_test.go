@@ -124,3 +124,26 @@ func TestHeartbeatThatCommitsAfterItsLeaseIsLeaseLost(t *testing.T) {
 		a.call(http.MethodPost, path, map[string]any{"lease_seconds": 600, "lease_token": token}, nil)
 	})
 }
+
+func TestListOfJobsLeavesOutWhatIsLargeAndNamesIt(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		a := newAPI(t, s)
+		large := strings.Repeat("x", 4<<10)
+		enqueue := map[string]any{"kind": "a", "key": "k", "payload": large}
+		a.call(http.MethodPost, "/v1/jobs", enqueue, nil)
+		a.call(http.MethodPost, "/v1/jobs/claim", map[string]any{"worker": "w", "kinds": []string{"a"}}, nil)
+		a.call(http.MethodPost, "/v1/jobs", enqueue, nil)
+		var list struct{ Data []map[string]any }
+		a.call(http.MethodGet, "/v1/jobs", nil, &list)
+		job := list.Data[0]
+		if diff := cmp.Diff([]any{"payload", "again"}, job["omitted"]); diff != "" || job["payload"] != nil || job["again"] != nil {
+			t.Errorf("payload %v, again %v, omitted (-want +got)\n%s", job["payload"], job["again"], diff)
+		}
+		var whole map[string]any
+		a.call(http.MethodGet, "/v1/jobs/"+job["id"].(string), nil, &whole)
+		if again, _ := whole["again"].(map[string]any); again["payload"] != large || whole["payload"] != large {
+			t.Errorf("the job itself lacks members: %v", whole)
+		}
+	})
+}
