@@ -26,7 +26,12 @@ type api struct {
 func newAPI(t *testing.T, s *store.Store) *api {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	a := &api{t: t, handler: server.New(server.Config{Version: "test", Log: log}, s, make([]byte, 32)).Handler()}
+	return newAPIOn(t, s, server.New(server.Config{Version: "test", Log: log}, s, make([]byte, 32)).Handler())
+}
+
+func newAPIOn(t *testing.T, s *store.Store, handler http.Handler) *api {
+	t.Helper()
+	a := &api{t: t, handler: handler}
 	owner := dbtest.Owner(t, s, "ada")
 	err := s.Tx(t.Context(), func(q model.Querier) (err error) {
 		a.token, _, err = control.Issue(t.Context(), q, s.Now(), control.TokenIn{OwnerID: owner.ID, Name: "test", Scopes: []string{"admin"}})

@@ -128,7 +128,7 @@ func through(h *atomic.Pointer[http.Handler]) http.Handler {
 // draining meanwhile.
 func (f *front) drain(delay time.Duration, servers []*http.Server) error {
 	if server := f.server.Load(); server != nil {
-		server.api.Drain()
+		server.Drain()
 		<-time.After(delay)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), DrainTime)

@@ -62,5 +62,9 @@ func (s *Server) Handler() http.Handler { return s.api.Handler() }
 // Admin serves the health routes only.
 func (s *Server) Admin() http.Handler { return s.api.Admin() }
 
+// Drain makes the server unready: new claims are refused, waiting ones answer
+// empty, heartbeats say so. Requests in flight go on.
+func (s *Server) Drain() { s.api.Drain() }
+
 // Document is the API's OpenAPI document.
 func (s *Server) Document() ([]byte, error) { return s.api.Document() }

@@ -33,6 +33,7 @@ func serveCmd(g *globals) *cobra.Command {
 		Use:   "serve",
 		Short: "Run the server",
 		Long: "Run the server on SQLite or PostgreSQL until SIGTERM or Ctrl-C, and then drain.\n" +
+			"A second signal, from one second after the first, ends it at once.\n" +
 			"The database is migrated first. On SQLite the owner's token is written to PATH.token.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), g, f) },

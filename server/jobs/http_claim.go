@@ -39,8 +39,9 @@ type claimAnswer struct {
 
 // waiter is the waiting of one claim.
 type waiter struct {
-	until coltype.Time
-	wake  <-chan struct{}
+	until  coltype.Time
+	wake   <-chan struct{}
+	waited bool // looked once, and in vain
 }
 
 func (h *routes) claim(ctx context.Context, q model.Querier, now coltype.Time, in *claimInput) (web.Answer[claimAnswer], error) {
@@ -67,7 +68,7 @@ func (h *routes) claim(ctx context.Context, q model.Querier, now coltype.Time, i
 // refused answers a claim of a stopping replica: one that waited ends empty, a
 // new one is for another replica.
 func refused(in *claimInput) (web.Answer[claimAnswer], error) {
-	if in.wait == nil {
+	if in.wait == nil || !in.wait.waited {
 		return web.Answer[claimAnswer]{}, fault.Draining()
 	}
 	return web.Answer[claimAnswer]{Body: claimAnswer{Jobs: []claimedJSON{}, PollAfterMS: pollEvery.Milliseconds()}}, nil
@@ -107,6 +108,7 @@ func (h *routes) await(ctx context.Context, in *claimInput) bool {
 	if in.wait == nil {
 		return false
 	}
+	in.wait.waited = true
 	left := in.wait.until.Sub(h.store.Now())
 	if left <= 0 {
 		return false
