@@ -133,7 +133,7 @@ create table jobs (
     constraint jobs_actor_check check ((actor is null) = (acted_at is null)),
     constraint jobs_finished_check check ((state in ('succeeded', 'failed', 'cancelled')) = (finished_at is not null))
 ) with (fillfactor = 85);
--- JobInsertMany, JobLockByKey: at most one live job per key. Live is spelled as
+-- JobInsertMany, JobGetByKey, JobLockByKeys: at most one live job per key. Live is spelled as
 -- not finished, so that this index never offers itself where a state is asked for.
 create unique index jobs_live_key on jobs (owner_id, key) where finished_at is null;
 -- JobClaim: docs/adr/0004 has the buffers of this index against two others. Its

@@ -125,7 +125,7 @@ create table jobs (
     constraint jobs_actor_check check ((actor is null) = (acted_at is null)),
     constraint jobs_finished_check check ((state in ('succeeded', 'failed', 'cancelled')) = (finished_at is not null))
 ) strict;
--- JobInsertMany, JobLockByKey: at most one live job per key.
+-- JobInsertMany, JobGetByKey, JobLockByKeys: at most one live job per key.
 create unique index jobs_live_key on jobs (owner_id, key) where finished_at is null;
 -- JobClaim: docs/adr/0004 has the buffers of this index against two others.
 create index jobs_claim on jobs (owner_id, kind, priority, run_at, id) where state = 'pending' and waiting_for is null;

@@ -220,32 +220,32 @@ CREATE TABLE public.tokens (
 -- Data for Name: idempotency_keys; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.idempotency_keys VALUES ('own_01a22858-0238-7939-a119-e42adf8047d4', 'tok', 'POST /v1/jobs', 'k', 'f', 201, '{"kept":true}');
+INSERT INTO public.idempotency_keys VALUES ('own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'tok', 'POST /v1/jobs', 'k', 'f', 201, '{"kept":true}');
 
 
 --
 -- Data for Name: job_kinds; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.job_kinds VALUES ('own_01a22858-0238-7939-a119-e42adf8047d4', 'implement', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.job_kinds VALUES ('own_01a22858-0238-7939-a119-e42adf8047d4', 'review', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.job_kinds VALUES ('own_01a22858-0238-7939-a119-e42adf8047d4', 'discover', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.job_kinds VALUES ('own_01a22858-0238-7939-a119-e42adf8047d4', 'sync', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.job_kinds VALUES ('own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'implement', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.job_kinds VALUES ('own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'review', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.job_kinds VALUES ('own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'discover', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.job_kinds VALUES ('own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'sync', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: jobs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.jobs VALUES ('job_01a22858-0292-7736-a64f-1f696532b833', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'implement', 'pending', NULL, 'issue:github:github.com/acme/widget#7', 'repo_01a22858-0271-7c86-84ed-89900eabd88a', 7, '{}', 3, '2026-03-04 11:51:07.890123+05:45', 0, 5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.jobs VALUES ('job_01a22858-0292-7732-9b8c-6f96c66fcccf', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'implement', 'pending', NULL, 'key-g', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.jobs VALUES ('job_01a22858-0292-7735-9fcc-fa11a35e70c1', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'implement', 'pending', NULL, 'key-h', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.jobs VALUES ('job_01a22858-0292-7720-bdd3-57f0b23060d2', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'implement', 'succeeded', NULL, 'key-a', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '[1,null]', NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.jobs VALUES ('job_01a22858-0292-772b-b235-d5edd56a587c', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'implement', 'failed', NULL, 'key-b', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.jobs VALUES ('job_01a22858-0292-772f-a075-39f9de5b7f60', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'implement', 'pending', NULL, 'key-d', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.jobs VALUES ('job_01a22858-0292-7730-b21a-b171bd263f86', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'implement', 'claimed', NULL, 'key-e', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'KW34K6J2SJBQVZH72BISOY5455.job_01a22858-0292-7730-b21a-b171bd263f86', 'w', '2026-03-04 10:52:07.890123+05:45', NULL, NULL, NULL, NULL, '{"done":1}', NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.jobs VALUES ('job_01a22858-0292-7731-b26a-22e1b9f559cf', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'implement', 'claimed', NULL, 'key-f', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'KW34K6J2SJBQVZH72BISOY5455.job_01a22858-0292-7731-b26a-22e1b9f559cf', 'w', '2026-03-04 10:52:07.890123+05:45', '{"payload":{"n":9007199254740993,"s":"ü"},"priority":3,"run_at":null,"max_attempts":1,"traceparent":null}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.jobs VALUES ('job_01a22858-0292-772d-9c74-ed174558a898', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'implement', 'cancelled', NULL, 'key-c', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:52:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'kept', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.jobs VALUES ('job_01a228a7-c1e3-7893-8c78-893610e47d5c', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'implement', 'pending', NULL, 'issue:github:github.com/acme/widget#7', 'repo_01a228a7-c1db-7a85-ad37-036feacb7981', 7, '{}', 3, '2026-03-04 11:51:07.890123+05:45', 0, 5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.jobs VALUES ('job_01a228a7-c1e3-7891-8144-8c088f692cf7', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'implement', 'pending', NULL, 'key-g', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.jobs VALUES ('job_01a228a7-c1e3-7892-923e-6ee0453e3323', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'implement', 'pending', NULL, 'key-h', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.jobs VALUES ('job_01a228a7-c1e3-787f-b2d8-dfc17829766e', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'implement', 'succeeded', NULL, 'key-a', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '[1,null]', NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.jobs VALUES ('job_01a228a7-c1e3-7887-8076-4e817283194b', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'implement', 'failed', NULL, 'key-b', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.jobs VALUES ('job_01a228a7-c1e3-788d-b018-94b94b8bada8', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'implement', 'pending', NULL, 'key-d', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.jobs VALUES ('job_01a228a7-c1e3-788e-aad8-64e1aec7a03d', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'implement', 'claimed', NULL, 'key-e', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'CE7NWJTLSRNB3HNCUAE2BW2YJF.job_01a228a7-c1e3-788e-aad8-64e1aec7a03d', 'w', '2026-03-04 10:52:07.890123+05:45', NULL, NULL, NULL, NULL, '{"done":1}', NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.jobs VALUES ('job_01a228a7-c1e3-7890-b511-e544df2ab95d', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'implement', 'claimed', NULL, 'key-f', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'CE7NWJTLSRNB3HNCUAE2BW2YJF.job_01a228a7-c1e3-7890-b511-e544df2ab95d', 'w', '2026-03-04 10:52:07.890123+05:45', '{"payload":{"n":9007199254740993,"s":"ü"},"priority":3,"run_at":null,"max_attempts":1,"traceparent":null}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.jobs VALUES ('job_01a228a7-c1e3-7889-b0d4-8b7aaaabdd94', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'implement', 'cancelled', NULL, 'key-c', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:52:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'kept', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
@@ -259,40 +259,40 @@ INSERT INTO public.meta VALUES ('kept', 'yes');
 -- Data for Name: owners; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.owners VALUES ('own_01a22858-0238-7939-a119-e42adf8047d4', 'keeper', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.owners VALUES ('own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'keeper', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: repos; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.repos VALUES ('repo_01a22858-0271-7c86-84ed-89900eabd88a', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'github', 'github.com', 'Acme', 'Widget', NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repos VALUES ('repo_01a228a7-c1db-7a85-ad37-036feacb7981', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'github', 'github.com', 'Acme', 'Widget', NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: runs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.runs VALUES ('run_01a22858-02b9-7cbf-a261-ee1a165c1765', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'job', NULL, 'job_01a22858-0292-7730-b21a-b171bd263f86', NULL, 'running', 1, 'w', 'bc0ed92f71336ed20673bcc23183a95f38d0d925813825f99d41db1176400108', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22858-02b9-7cc0-be6f-ca0a4e8bf1b6', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'job', NULL, 'job_01a22858-0292-7731-b26a-22e1b9f559cf', NULL, 'running', 1, 'w', '7c220044b6745870708f95a3fdb8ad4746d5a5c9285d59fa404c32bd6689e499', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22858-02b9-7ca2-89ae-a900a8840b5c', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'job', NULL, 'job_01a22858-0292-7720-bdd3-57f0b23060d2', NULL, 'succeeded', 1, 'w', 'cc120274c1240ec96b2cbfbcfe12b572981b7197fe0646ac03d84697e2e34983', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.runs VALUES ('run_01a22858-02b9-7cb6-b04c-e18a8daa7004', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'job', NULL, 'job_01a22858-0292-772b-b235-d5edd56a587c', NULL, 'failed', 1, 'w', '04c2936902ac26d8e4e324a26bae62e2dddaef199f69326a0a51e996c01e0b2f', NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.runs VALUES ('run_01a22858-02b9-7cb9-82e6-9fce69a7788a', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'job', NULL, 'job_01a22858-0292-772d-9c74-ed174558a898', NULL, 'cancelled', 1, 'w', 'efa4805a9fbed9b0754b8cca47f9eca5b3ab32c2ee2af6dba44068e3e73a8a11', NULL, 'snoozed', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.runs VALUES ('run_01a22858-02b9-7cbb-afeb-1a88faaed3d6', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'job', NULL, 'job_01a22858-0292-772f-a075-39f9de5b7f60', NULL, 'cancelled', 1, 'w', '1d5ff60d7151eec0ee2165f63ab579867c1ad1dacb6bb3e3c2cf9948a656c673', NULL, 'released', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.runs VALUES ('run_01a228a7-c1f2-7559-b0cb-f49debfa47bb', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'job', NULL, 'job_01a228a7-c1e3-788e-aad8-64e1aec7a03d', NULL, 'running', 1, 'w', 'ccfdfc552a73848884b98d625b70b8fa24139efd4e221de9545e03b6f09bb26e', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a228a7-c1f2-755c-8d16-6c1e74ae3465', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'job', NULL, 'job_01a228a7-c1e3-7890-b511-e544df2ab95d', NULL, 'running', 1, 'w', '5614adbb84eb24162ce294d67766b65518be7f7b0cc14c6de1ff38a5690bf491', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a228a7-c1f2-753a-8ad0-2d6404667b80', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'job', NULL, 'job_01a228a7-c1e3-787f-b2d8-dfc17829766e', NULL, 'succeeded', 1, 'w', '6e72c72c15402845f3a315891d9bfca6bc6cfa7dd15e76b74c2709c52634a9d3', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.runs VALUES ('run_01a228a7-c1f2-7552-86a8-54e386ab5e86', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'job', NULL, 'job_01a228a7-c1e3-7887-8076-4e817283194b', NULL, 'failed', 1, 'w', '46f4864d6a61b1f3cf8f040e7b9fa75550db606d687f9a9103952cc6c0b43bf2', NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.runs VALUES ('run_01a228a7-c1f2-7554-90a5-96e86481604b', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'job', NULL, 'job_01a228a7-c1e3-7889-b0d4-8b7aaaabdd94', NULL, 'cancelled', 1, 'w', '17642cc03e597f9a2381f8d19f58853128b02916779684e7b5e4305aa3575fd0', NULL, 'snoozed', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.runs VALUES ('run_01a228a7-c1f2-7557-91bf-5b2c92cb9b03', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'job', NULL, 'job_01a228a7-c1e3-788d-b018-94b94b8bada8', NULL, 'cancelled', 1, 'w', '4112e39538503f315df1e48045c506248569a480a71e38397eb94a61f64f36e5', NULL, 'released', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: schema_migrations; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.schema_migrations VALUES ('0001', '472385d2465964f22eb0f3b870f7622314d908e3b24556da5db0edf92fae1b94');
+INSERT INTO public.schema_migrations VALUES ('0001', 'f6de591855b0d3a3c5e7a143f9b8019d60f86897d38685c495b087f87a7e396d');
 
 
 --
 -- Data for Name: tokens; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.tokens VALUES ('tok_01a22858-0259-7d00-814d-1ebe17efd243', 'own_01a22858-0238-7939-a119-e42adf8047d4', 'kept', '7d3e35cab27551945da3f6102dbedeb0f8c6a23f6da17b64f352b8e987591400', '["admin"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL);
+INSERT INTO public.tokens VALUES ('tok_01a228a7-c1cc-7de5-b321-fdeab4e1adbb', 'own_01a228a7-c1c1-7e65-9c1c-295327b857e7', 'kept', '2e6bd5a838481b41edd5817ef03a92b36ef38cce9daf94e7721bd10db6295b12', '["admin"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL);
 
 
 --
@@ -408,7 +408,7 @@ CREATE INDEX jobs_by_state ON public.jobs USING btree (owner_id, state, created_
 -- Name: jobs_claim; Type: INDEX; Schema: public; Owner: -
 --
 
-CREATE INDEX jobs_claim ON public.jobs USING btree (owner_id, kind, priority, run_at, id) WHERE ((state = 'pending'::text) AND (waiting_for IS NULL));
+CREATE INDEX jobs_claim ON public.jobs USING btree (owner_id, kind, priority, run_at, id) WHERE (COALESCE(waiting_for, state) = 'pending'::text);
 
 
 --
@@ -422,7 +422,7 @@ CREATE INDEX jobs_claimed ON public.jobs USING btree (id) WHERE (state = 'claime
 -- Name: jobs_live_key; Type: INDEX; Schema: public; Owner: -
 --
 
-CREATE UNIQUE INDEX jobs_live_key ON public.jobs USING btree (owner_id, key) WHERE (state = ANY (ARRAY['pending'::text, 'claimed'::text]));
+CREATE UNIQUE INDEX jobs_live_key ON public.jobs USING btree (owner_id, key) WHERE (finished_at IS NULL);
 
 
 --
@@ -464,7 +464,7 @@ CREATE UNIQUE INDEX runs_external ON public.runs USING btree (connection_id, ext
 -- Name: runs_running_job; Type: INDEX; Schema: public; Owner: -
 --
 
-CREATE UNIQUE INDEX runs_running_job ON public.runs USING btree (job_id) WHERE ((status = 'running'::text) AND (job_id IS NOT NULL));
+CREATE UNIQUE INDEX runs_running_job ON public.runs USING btree (owner_id, job_id) WHERE ((status = 'running'::text) AND (job_id IS NOT NULL));
 
 
 --
