@@ -44,7 +44,9 @@ func Forbidden(scope string) *Fault {
 }
 
 // NotFound is an id or route that names nothing the caller may see.
-func NotFound() *Fault { return New("not_found", "There is nothing under this address.") }
+func NotFound() *Fault {
+	return New("not_found", "There is nothing under this address: no such id, or no such route; /docs lists the routes.")
+}
 
 // MethodNotAllowed is a route that exists under other methods.
 func MethodNotAllowed() *Fault {
