@@ -32,6 +32,9 @@ type globals struct {
 	settings  settings
 }
 
+// signalsApart is how long after the first signal another one is the second.
+const signalsApart = time.Second
+
 func main() { os.Exit(run()) }
 
 // run is main with an exit code; tests call it as a command.
@@ -44,7 +47,7 @@ func run() int {
 		cancel() // a signal asks to stop; as a cause it would look like a fault
 		// A second Ctrl-C ends the process at once, unless it comes together with
 		// the first: wrappers pass a signal on that the group has got as well.
-		time.AfterFunc(time.Second, stop)
+		time.AfterFunc(signalsApart, stop)
 	})
 	g := &globals{}
 	err := execute(ctx, rootCmd(g))
@@ -56,12 +59,20 @@ func run() int {
 }
 
 // message is what a person reads of an error: of a driver's, which may have many
-// lines, one.
+// lines, one; of a fault with items the items, as of the server's.
 func message(err error) string {
-	if f, ok := errors.AsType[*fault.Fault](err); ok {
+	f, ok := errors.AsType[*fault.Fault](err)
+	if !ok {
+		return err.Error()
+	}
+	if len(f.Errors) == 0 {
 		return strings.Join(strings.Fields(f.Error()), " ")
 	}
-	return err.Error()
+	items := make([]string, len(f.Errors))
+	for i, item := range f.Errors {
+		items[i] = item.Pointer + ": " + item.Detail
+	}
+	return f.Code + ": " + strings.Join(items, "; ")
 }
 
 // execute runs the command line. What goes wrong before a command begins is
@@ -144,8 +155,10 @@ func (g *globals) resolve(cmd *cobra.Command) error {
 		return err
 	}
 	g.settings, g.server = s, strings.TrimRight(g.server, "/")
-	if s.of("db").Source == fromFlag && store.HasPassword(g.DB) {
-		return usagef("a password in --db is seen by everybody on the machine: put the URL into STINT_DB or DATABASE_URL")
+	if s.of("db").Source == fromFlag {
+		if err := checkDB(g.DB); err != nil {
+			return err
+		}
 	}
 	if g.Output == "" {
 		g.Output = "json"
@@ -157,6 +170,21 @@ func (g *globals) resolve(cmd *cobra.Command) error {
 		return usagef("-o is table, json or jsonl, not %q", g.Output)
 	}
 	return g.readToken()
+}
+
+// checkDB refuses a --db that names no database, or holds a password.
+func checkDB(url string) error {
+	const forms = "--db is sqlite:PATH or postgres://…"
+	_, err := store.EngineOf(url)
+	switch {
+	case err != nil && (url == "" || strings.ContainsAny(url, "@:=")): // any other may be a connection with a password
+		return usagef(forms)
+	case err != nil:
+		return usagef(forms+", not %q; did you mean sqlite:%s?", url, url)
+	case store.HasPassword(url):
+		return usagef("a password in --db is seen by everybody on the machine: put the URL into STINT_DB or DATABASE_URL")
+	}
+	return nil
 }
 
 func isTerminal(w any) bool {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,6 +50,7 @@ func serveCmd(g *globals) *cobra.Command {
 	for _, name := range []string{"addr", "admin-addr", "migrate", "sqlite-durability", "pg-exec-mode", "pg-max-conns", "drain-delay"} {
 		configurable(flags, name)
 	}
+	emptyCounts(flags, "admin-addr")
 	return cmd
 }
 
@@ -91,16 +93,24 @@ func serverLog(g *globals) *slog.Logger {
 // listen opens both listeners, or none.
 func listen(f *serveFlags, log *slog.Logger) (l server.Listeners, err error) {
 	if l.Main, err = net.Listen("tcp", f.addr); err != nil {
-		return l, fmt.Errorf("listen for the API: %w", err)
+		return l, listenError("the API", err, "--addr (STINT_ADDR)")
 	}
 	warnPublic(f.addr, log)
 	if f.adminAddr == "" {
 		return l, nil
 	}
 	if l.Admin, err = net.Listen("tcp", f.adminAddr); err != nil {
-		return l, errors.Join(fmt.Errorf("listen for the admin routes: %w", err), l.Main.Close())
+		return l, errors.Join(listenError("the admin routes", err, "--admin-addr (STINT_ADMIN_ADDR; empty: none)"), l.Main.Close())
 	}
 	return l, nil
+}
+
+// listenError says how to choose another address if this one is taken.
+func listenError(what string, err error, flag string) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("listen for %s: %w: choose another with %s", what, err, flag)
+	}
+	return fmt.Errorf("listen for %s: %w", what, err)
 }
 
 // warnPublic warns of plain HTTP beyond this machine.

@@ -18,6 +18,10 @@ const (
 // envKey is the annotation of a flag that names its environment variables.
 const envKey = "stint-env"
 
+// emptyKey is the annotation of a flag whose environment variables count when
+// they are set and empty, too.
+const emptyKey = "stint-env-empty"
+
 // setting is a configurable flag, as it is in effect.
 type setting struct {
 	Name   string   `json:"name"`
@@ -49,6 +53,13 @@ func configurable(flags *pflag.FlagSet, name string, env ...string) {
 	}
 }
 
+// emptyCounts makes an empty variable set the flag: empty means something.
+func emptyCounts(flags *pflag.FlagSet, name string) {
+	if err := flags.SetAnnotation(name, emptyKey, nil); err != nil {
+		panic(err)
+	}
+}
+
 // resolve gives every configurable flag its value.
 func resolve(flags *pflag.FlagSet) (settings, error) {
 	all := settings{}
@@ -68,14 +79,15 @@ func resolve(flags *pflag.FlagSet) (settings, error) {
 }
 
 // fill sets a flag from the environment if it was not given. An empty variable
-// is an unset one.
+// is an unset one, unless the flag says otherwise.
 func fill(f *pflag.Flag, env []string) (source string, err error) {
 	if f.Changed {
 		return fromFlag, nil
 	}
+	_, empty := f.Annotations[emptyKey]
 	for _, name := range env {
-		value := os.Getenv(name)
-		if value == "" {
+		value, set := os.LookupEnv(name)
+		if !set || value == "" && !empty {
 			continue
 		}
 		if err := f.Value.Set(value); err != nil {

@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/gen/client"
+	"github.com/stint-run/stint/server/web"
 )
 
 func tokenCmd(g *globals) *cobra.Command {
@@ -65,7 +68,7 @@ func tokenCreateCmd(g *globals) *cobra.Command {
 			}
 			made, err := make(cmd.Context(), in)
 			if err != nil {
-				return err
+				return withScopes(err, in.scopes)
 			}
 			if g.Output == "table" || g.quiet {
 				_, err := cmd.OutOrStdout().Write([]byte(made.Token + "\n"))
@@ -79,6 +82,16 @@ func tokenCreateCmd(g *globals) *cobra.Command {
 	cmd.Flags().StringSliceVar(&in.scopes, "scopes", nil, "what it may do, separated by commas")
 	cmd.Flags().DurationVar(&in.expiresIn, "expires-in", 0, "how long it works (default for ever)")
 	return cmd
+}
+
+// withScopes adds to a refusal which scopes there are, if an unknown one was
+// asked for.
+func withScopes(err error, asked []string) error {
+	unknown := func(scope string) bool { return !slices.Contains(web.Scopes, scope) }
+	if exitCode(err) != exitUsage || !slices.ContainsFunc(asked, unknown) {
+		return err
+	}
+	return usagef("%s; the scopes are %s", message(err), strings.Join(web.Scopes, ", "))
 }
 
 func (g *globals) makeThroughServer(ctx context.Context, in tokenIn) (madeToken, error) {

@@ -23,14 +23,14 @@ func (g *globals) openMigrated(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, usage(err)
 	}
-	unmigrated := fmt.Errorf("the database %s is not at this build's schema: run stint migrate up first", store.Redact(g.DB))
+	named := store.Redact(g.DB)
 	if engine == store.SQLite {
 		path, err := store.SQLitePath(g.DB)
 		if err != nil {
 			return nil, usage(err)
 		}
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-			return nil, unmigrated
+			return nil, fmt.Errorf("there is no file %s; name the database with --db, or make it with stint migrate up --db %s", path, named)
 		}
 	}
 	s, err := store.Open(ctx, store.Config{URL: g.DB, MaxConns: 2})
@@ -39,7 +39,7 @@ func (g *globals) openMigrated(ctx context.Context) (*store.Store, error) {
 	}
 	gap, err := s.Gap(ctx)
 	if err == nil && len(gap.Pending) > 0 {
-		err = unmigrated
+		err = fmt.Errorf("the database %s is not at this build's schema: run stint migrate up --db %s first", named, named)
 	}
 	if err != nil {
 		s.Close()

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,7 +44,9 @@ Claims carry an Idempotency-Key, so that one whose answer was lost brings the sa
 jobs when it is repeated; each that takes jobs leaves a row in the database.
 
 On SIGTERM or Ctrl-C no more is claimed, and what a claim takes at that moment is
-released; commands have --grace to end, are then ended, and their jobs are released.`,
+released; commands have --grace to end, are then ended, and their jobs are released.
+A second signal, from one second after the first, kills the commands and ends the
+worker at once; nothing is reported, and the leases run out.`,
 		Example: "  stint work --kinds review -- ./review.sh\n" +
 			"  stint work --kinds audit --concurrency 4 --exit-when-idle 10s -- ./audit-module",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -82,7 +87,30 @@ func runWork(cmd *cobra.Command, g *globals, c work.Config) error {
 	}
 	c.Server, c.Stdout, c.Stderr = g.server, cmd.OutOrStdout(), cmd.ErrOrStderr()
 	c.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	c.Commands = &work.Commands{}
+	defer killOnSecondSignal(cmd.Context(), c.Commands)()
 	return work.Run(cmd.Context(), c)
+}
+
+// killOnSecondSignal lets the process end by a second signal as any other does,
+// yet with all that its commands started. It returns what ends the waiting.
+func killOnSecondSignal(ctx context.Context, commands *work.Commands) (end func()) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, func() {
+		time.Sleep(signalsApart)
+		select {
+		case <-signals: // the first, or what came together with it
+		default:
+		}
+		second := (<-signals).(syscall.Signal)
+		commands.Kill()
+		signal.Reset(second)
+		_ = syscall.Kill(os.Getpid(), second)
+		time.Sleep(time.Second)
+		os.Exit(128 + int(second)) // the signal was ignored when the process began
+	})
+	return func() { signal.Stop(signals) }
 }
 
 func checkWork(c work.Config) error {

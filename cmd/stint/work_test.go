@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stint-run/stint/server/dbtest"
@@ -19,13 +20,15 @@ func TestWorkReportsHowTheCommandEnded(t *testing.T) {
 		state          string
 		result, code   string
 		message, lacks string
+		log            string
 	}{
 		"the last line that is JSON is the result": {
 			script: `echo '{"a":1}'; echo '{"n":12345678901234567890}'; echo done`, state: "succeeded", result: `{"n":12345678901234567890}`},
 		"a last line without a line end counts": {
 			script: `printf '{"a":1}'`, state: "succeeded", result: `{"a":1}`},
 		"no JSON is null": {
-			script: `echo done`, state: "succeeded", result: `null`},
+			script: `echo done`, state: "succeeded", result: `null`,
+			log: "level=WARN msg=\"the command printed no JSON line; the result is null\""},
 		"a command need not read its input": {
 			script: `exec 0<&-; echo 1`, payload: `"` + strings.Repeat("x", 200<<10) + `"`, state: "succeeded", result: `1`},
 		"the job is one line with an end": {
@@ -55,6 +58,9 @@ func TestWorkReportsHowTheCommandEnded(t *testing.T) {
 				w := s.work(tt.script, "--max-jobs", "1")
 				if code := w.exit(t); code != 0 {
 					t.Fatalf("exit %d", code)
+				}
+				if !strings.Contains(w.out.String(), tt.log) {
+					t.Errorf("the log lacks %s", tt.log)
 				}
 				job := s.job(id)
 				if job.State != tt.state || tt.result != "" && string(job.Result) != tt.result {
@@ -187,6 +193,32 @@ func TestWorkThatIsStoppedReleasesItsJob(t *testing.T) {
 		}
 		if run := s.runs()[0]; run.TerminalReason != "released" {
 			t.Errorf("the run ended as %s, %s", run.Status, run.TerminalReason)
+		}
+	})
+}
+
+func TestASecondSignalKillsWhatTheCommandStarted(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *replica) {
+		id := s.enqueue()
+		w := s.work(napper, "--grace", "10m")
+		all := pids(t, w)
+		w.term(t)
+		await(t, "worker that ends", func() bool {
+			_ = w.cmd.Process.Signal(syscall.SIGTERM) // too early at first
+			select {
+			case <-w.ended:
+				return true
+			default:
+				return false
+			}
+		})
+		awaitGone(t, all)
+		if status := w.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGTERM {
+			t.Errorf("the worker ended with %s", w.cmd.ProcessState)
+		}
+		if job := s.job(id); job.State != "claimed" {
+			t.Errorf("the job is %s: its end was reported", job.State)
 		}
 	})
 }

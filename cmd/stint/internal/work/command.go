@@ -48,10 +48,12 @@ func (a *attempt) start() (*process, error) {
 		// The kernel kills a command when the thread that started it ends.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		err := p.cmd.Start()
+		err := a.Commands.start(p)
 		started <- err
 		if err == nil {
 			p.wait()
+			a.Commands.remove(p)
+			close(p.done)
 		}
 	}()
 	if err := <-started; err != nil {
@@ -67,7 +69,6 @@ func (p *process) wait() {
 	p.signal(syscall.SIGKILL)
 	p.stdout.end()
 	p.stderr.end()
-	close(p.done)
 }
 
 func (p *process) pid() int { return p.cmd.Process.Pid }

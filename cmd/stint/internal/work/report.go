@@ -37,6 +37,9 @@ func (a *attempt) report(p *process, end ending) {
 
 func (a *attempt) complete(p *process) {
 	result := p.result()
+	if result == nil {
+		a.log.Warn("the command printed no JSON line; the result is null")
+	}
 	err := a.send("complete", func(ctx context.Context) (*http.Response, error) {
 		contentType, body := api.Body(client.CompleteJobRequest{LeaseToken: a.job.LeaseToken, Result: result})
 		return a.API.CompleteJobWithBody(ctx, a.job.ID, nil, contentType, body)

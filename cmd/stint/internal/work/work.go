@@ -32,6 +32,7 @@ type Config struct {
 	MaxJobs      int           // stop after so many; 0: never
 	ExitWhenIdle time.Duration // stop when there was no job for so long; 0: never
 
+	Commands       *Commands // those that run; nil: the worker's own
 	Stdout, Stderr io.Writer // of the commands
 	Log            *slog.Logger
 }
@@ -58,6 +59,9 @@ func Run(ctx context.Context, c Config) error {
 	w := &worker{
 		Config: c, out: &sink{to: c.Stdout}, err: &sink{to: c.Stderr},
 		slots: make(chan struct{}, c.Concurrency), stop: make(chan struct{}),
+	}
+	if w.Commands == nil {
+		w.Commands = &Commands{}
 	}
 	ctx, w.cancel = context.WithCancel(ctx)
 	defer w.cancel()
