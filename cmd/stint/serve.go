@@ -61,6 +61,9 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 	if err != nil {
 		return usage(err)
 	}
+	if f.maxConns < 0 || f.drainDelay < 0 {
+		return usage(errors.New("--pg-max-conns and --drain-delay are not negative"))
+	}
 	s, err := store.Open(ctx, store.Config{
 		URL: g.DB, Durability: store.Durability(f.durability), ExecMode: store.ExecMode(f.execMode), MaxConns: f.maxConns,
 	})

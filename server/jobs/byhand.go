@@ -26,6 +26,7 @@ func Cancel(ctx context.Context, q model.Querier, now coltype.Time, in ByHandIn)
 	if err != nil {
 		return model.Job{}, err
 	}
+	now = notBefore(job, now)
 	switch {
 	case job.State == Cancelled, job.State == Claimed && !job.CancelRequestedAt.IsZero():
 		return job, nil
@@ -49,6 +50,7 @@ func Retry(ctx context.Context, q model.Querier, now coltype.Time, in ByHandIn) 
 	if err != nil {
 		return model.Job{}, err
 	}
+	now = notBefore(job, now)
 	set := model.JobReviveParams{
 		ID: in.ID, OwnerID: in.OwnerID, ExpectedState: job.State, ExpectedAttempt: job.Attempt,
 		Actor: &in.Actor, Now: now,

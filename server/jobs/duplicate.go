@@ -14,6 +14,7 @@ import (
 // pending job takes the members that are present; a claimed one is not touched,
 // but what was asked is kept to run after it.
 func duplicate(ctx context.Context, q model.Querier, now coltype.Time, live model.Job, in EnqueueIn) (Enqueued, error) {
+	now = notBefore(live, now)
 	switch {
 	case live.Kind != in.Kind:
 		return Enqueued{Err: fault.KeyInUse(live.ID, live.State)}, nil

@@ -90,7 +90,7 @@ func (end ending) apply(job model.Job, now coltype.Time) (model.JobSettleParams,
 		State: end.state, Payload: job.Payload, Priority: job.Priority, RunAt: job.RunAt,
 		Attempt: end.attempt(job.Attempt), MaxAttempts: job.MaxAttempts, Traceparent: job.Traceparent,
 		Result: end.result, Error: end.jobError, Progress: job.Progress,
-		CancelRequestedAt: job.CancelRequestedAt, UpdatedAt: now,
+		FollowedBy: job.FollowedBy, CancelRequestedAt: job.CancelRequestedAt, UpdatedAt: now,
 	}
 	if !job.CancelRequestedAt.IsZero() && end.state != Succeeded {
 		next.State = Cancelled

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"sort"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
-	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/id"
 	"github.com/stint-run/stint/server/repos"
 	"github.com/stint-run/stint/server/store"
@@ -90,46 +88,26 @@ func upsert(ctx context.Context, q model.Querier, now coltype.Time, ownerID stri
 	return out, nil
 }
 
-// errEnded is a live job that ended before it could be locked.
-var errEnded = errors.New("a live job ended meanwhile")
-
 // take inserts the rows whose key is free, and locks the live jobs of the other
-// keys: fresh by id, live by key. If one of those ends before it is locked, all
-// is done anew from a savepoint: whoever holds rows takes no key that sorts
-// before them. One row alone has then taken nothing.
+// keys: fresh by id, live by key. If one of those ends before it is locked, the
+// transaction runs again: its row is locked all the same, and whoever holds rows
+// takes no key.
 func take(ctx context.Context, q model.Querier, now coltype.Time, ownerID string, rows []newJob) (fresh, live map[string]model.Job, err error) {
-	once := func() error {
-		fresh, live = map[string]model.Job{}, map[string]model.Job{}
-		return takeOnce(ctx, q, now, ownerID, rows, fresh, live)
-	}
-	for range 3 {
-		if len(rows) > 1 {
-			err = store.Savepoint(ctx, q, once)
-		} else {
-			err = once()
-		}
-		if !errors.Is(err, errEnded) {
-			return fresh, live, err
-		}
-	}
-	return nil, nil, fault.Unavailable("A key changed hands three times within one request.")
-}
-
-func takeOnce(ctx context.Context, q model.Querier, now coltype.Time, ownerID string, rows []newJob, fresh, live map[string]model.Job) error {
+	fresh, live = map[string]model.Job{}, map[string]model.Job{}
 	if err := insert(ctx, q, now, ownerID, rows, fresh); err != nil {
-		return err
+		return nil, nil, err
 	}
 	met := slices.DeleteFunc(slices.Clone(rows), func(r newJob) bool { return has(fresh, r.ID) })
 	if len(met) == 0 {
-		return nil
+		return fresh, live, nil
 	}
 	if err := lockLive(ctx, q, ownerID, met, live); err != nil {
-		return err
+		return nil, nil, err
 	}
 	if len(live) < len(met) {
-		return errEnded
+		return nil, nil, fmt.Errorf("a live job ended meanwhile: %w", store.ErrRerun)
 	}
-	return nil
+	return fresh, live, nil
 }
 
 func has(jobs map[string]model.Job, name string) bool {

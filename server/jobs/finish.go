@@ -112,6 +112,7 @@ func actionOf(run runs.Run) string {
 // settle writes the end of a claim: the job, its run, and the successor if one
 // was asked for while the claim lasted. A cancelled job has none.
 func settle(ctx context.Context, q model.Querier, now coltype.Time, job model.Job, end ending) (Outcome, error) {
+	now = notBefore(job, now)
 	next, err := end.apply(job, now)
 	if err != nil {
 		return Outcome{}, err

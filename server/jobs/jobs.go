@@ -69,3 +69,9 @@ func deref(p *string) string {
 // orNow is at, but never earlier than now: work does not become due in the
 // past.
 func orNow(at, now coltype.Time) coltype.Time { return coltype.Later(at, now) }
+
+// notBefore is now, but never earlier than the last change of job: now was read
+// before the wait for its row, and whoever held that may have read it later.
+func notBefore(job model.Job, now coltype.Time) coltype.Time {
+	return coltype.Later(now, job.UpdatedAt)
+}

@@ -38,6 +38,10 @@ const (
 	invalidPassword      = "28P01"
 )
 
+// ErrRerun is returned by the function of a Tx that found its ground moved: the
+// transaction is rolled back and run again, like one that lost a race.
+var ErrRerun = errors.New("run the transaction again")
+
 // NotFound reports whether a :one statement found no row.
 func NotFound(err error) bool { return errors.Is(err, sql.ErrNoRows) }
 
@@ -100,7 +104,7 @@ func away(err error) bool {
 	if LockTimeout(err) || conflict(err) || lost(err) || poolerInTheWay(err) {
 		return true
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errClockMoved) {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errClockMoved) || errors.Is(err, errMoved) || diskRefused(err) {
 		return true
 	}
 	switch state := schema.SQLState(err); state {
@@ -112,8 +116,17 @@ func away(err error) bool {
 		}
 	}
 	switch schema.SQLiteCode(err) & 0xff {
-	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
-		sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_INTERRUPT:
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_INTERRUPT:
+		return true
+	}
+	return false
+}
+
+// diskRefused reports whether SQLite could not write: the disk is full, failed,
+// or read-only.
+func diskRefused(err error) bool {
+	switch schema.SQLiteCode(err) & 0xff {
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY:
 		return true
 	}
 	return false
@@ -121,6 +134,9 @@ func away(err error) bool {
 
 // conflict reports whether a rerun of the whole transaction may well succeed.
 func conflict(err error) bool {
+	if errors.Is(err, ErrRerun) {
+		return true
+	}
 	switch schema.SQLState(err) {
 	case serializationFailure, deadlockDetected:
 		return true

@@ -158,7 +158,7 @@ func registerTypes(conn *pgx.Conn) {
 func (p *pg) engine() *engine {
 	return &engine{
 		name: Postgres, reads: gen.New(pgReads{p}), begin: p.beginTx,
-		ping: p.ping, maintain: func(context.Context) error { return nil },
+		ping: p.ping, note: func(error) {}, maintain: func(context.Context) error { return nil },
 		versions: p.plain, pool: p.stats, close: p.close,
 	}
 }

@@ -31,7 +31,9 @@ const (
 // In WAL mode readers and the writer do not wait for each other.
 type lite struct {
 	path           string
+	file           os.FileInfo // of the database that was opened
 	writer, reader *sql.DB
+	refused        atomic.Bool // the last write failed for want of disk or rights
 }
 
 func openSQLite(ctx context.Context, c Config) (*lite, error) {
@@ -53,6 +55,10 @@ func openSQLite(ctx context.Context, c Config) (*lite, error) {
 	if err := l.writer.PingContext(ctx); err != nil {
 		l.close()
 		return nil, fmt.Errorf("open the database %s: %w", path, err)
+	}
+	if l.file, err = os.Stat(path); err != nil {
+		l.close()
+		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	return l, nil
 }
@@ -103,7 +109,7 @@ func readerDSN(path string) string {
 func (l *lite) engine() *engine {
 	return &engine{
 		name: SQLite, reads: gen.New(liteReads{l.reader}), begin: l.begin,
-		ping: l.ping, maintain: l.maintain, versions: l.reader, pool: l.pool, close: l.close,
+		ping: l.ping, note: l.note, maintain: l.maintain, versions: l.reader, pool: l.pool, close: l.close,
 	}
 }
 
@@ -115,15 +121,67 @@ func (l *lite) close() {
 	}
 }
 
-// ping reads from the file, not just from the connection.
+// ping reads from the file, not just from the connection. After a write that
+// the disk refused it writes too, so that a replica is ready again only when
+// writes are.
 func (l *lite) ping(ctx context.Context) error {
+	if err := l.inPlace(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, writerWait)
 	defer cancel()
+	if l.refused.Load() {
+		return l.tryWrite(ctx)
+	}
 	var tables int
 	return l.reader.QueryRowContext(ctx, "select count(*) from sqlite_schema").Scan(&tables)
 }
 
+// tryWrite commits a change that leaves nothing behind.
+func (l *lite) tryWrite(ctx context.Context) error {
+	t, err := l.begin(ctx)
+	if err != nil {
+		return err
+	}
+	for _, statement := range []string{
+		"insert into meta (key, value) values ('write_probe', '')", "delete from meta where key = 'write_probe'",
+	} {
+		if err := t.exec(ctx, statement); err != nil {
+			t.rollback(ctx)
+			return err
+		}
+	}
+	if err := t.commit(ctx); err != nil {
+		return err
+	}
+	l.refused.Store(false)
+	return nil
+}
+
+// errMoved is a database file that is no longer where it was opened: what were
+// written to it would be lost with the process.
+var errMoved = errors.New("the database file was removed or replaced under the server")
+
+func (l *lite) inPlace() error {
+	now, err := os.Stat(l.path)
+	if err != nil || !os.SameFile(l.file, now) {
+		return errMoved
+	}
+	return nil
+}
+
+// note remembers that the disk refused a transaction, until tryWrite succeeds:
+// one that wrote nothing says nothing about the disk.
+func (l *lite) note(err error) {
+	if diskRefused(err) {
+		l.refused.Store(true)
+	}
+}
+
 func (l *lite) begin(ctx context.Context) (txn, error) {
+	if err := l.inPlace(); err != nil {
+		return nil, err
+	}
 	wait, cancel := context.WithTimeout(ctx, writerWait)
 	defer cancel()
 	conn, err := l.writer.Conn(wait)

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -250,4 +252,34 @@ func TestBothEnginesRefuseTheSameValues(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestARemovedDatabaseFileIsNotWrittenOn(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t, store.SQLite)
+	s := dbtest.Open(t, store.Config{URL: url})
+	write := func(q model.Querier) error {
+		_, err := q.MetaInsert(t.Context(), model.MetaInsertParams{Key: "k", Value: "v"})
+		return err
+	}
+	path, err := store.SQLitePath(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	var f *fault.Fault
+	if err := s.Tx(t.Context(), write); !errors.As(err, &f) || f.Status != 503 {
+		t.Errorf("a write to a removed file: %v", err)
+	}
+	if err := s.Ping(t.Context()); err == nil {
+		t.Error("the store is ready without its file")
+	}
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Ping(t.Context()), s.Tx(t.Context(), write)); err != nil {
+		t.Errorf("with the file back: %v", err)
+	}
 }

@@ -66,7 +66,8 @@ type engine struct {
 	reads          model.Reader
 	begin          func(ctx context.Context) (txn, error)
 	ping, maintain func(ctx context.Context) error
-	versions       schema.Reader // of the applied migrations
+	note           func(err error) // how a transaction ended
+	versions       schema.Reader   // of the applied migrations
 	pool           func() Pool
 	close          func()
 }

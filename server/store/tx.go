@@ -53,6 +53,7 @@ func (s *Store) Tx(ctx context.Context, fn func(q model.Querier) error) error {
 			return err
 		}
 		err := s.runTx(ctx, fn)
+		s.engine.note(err)
 		if err == nil || !again(err, run) || ctx.Err() != nil {
 			return Explain(err)
 		}
