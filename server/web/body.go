@@ -2,7 +2,9 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
 	"mime"
@@ -30,7 +32,11 @@ func (a *API) readBody(next http.Handler) http.Handler {
 			return
 		}
 		s.body = body
-		compact := a.judge(s, body)
+		compact, err := a.judge(r.Context(), s, body)
+		if err != nil {
+			a.fail(w, r, err)
+			return
+		}
 		r.Header.Set("Content-Type", jsonType) // huma reads no other spelling
 		r.Body = io.NopCloser(bytes.NewReader(compact))
 		r.ContentLength = int64(len(compact))
@@ -38,26 +44,34 @@ func (a *API) readBody(next http.Handler) http.Handler {
 	})
 }
 
-// judge collects the body's faults and returns its compacted text.
-func (a *API) judge(s *request, body []byte) []byte {
+// judge collects the body's faults and returns its compacted text; nil for one
+// that is refused unread. Its error is that of a request which ended meanwhile.
+func (a *API) judge(ctx context.Context, s *request, body []byte) ([]byte, error) {
 	if len(body) == 0 {
 		if s.route.needBody {
 			s.unparsable = true
 			s.add(fault.Item{In: fault.InBody, Detail: "the body is empty"})
 		}
-		return nil
+		return nil, nil
 	}
-	text, err := parse(body)
+	schema := cmp.Or(s.route.schema, noBody)
+	text, err := parse(ctx, a.huma.OpenAPI().Components.Schemas, schema, body)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		s.unparsable = true
 		s.add(fault.Item{In: fault.InBody, Detail: err.Error()})
-		return nil
+		return nil, nil
 	}
 	s.add(text.faults...)
-	if !text.cut {
-		s.add(a.validate(s.route.schema, text.tree)...)
+	if !text.partial {
+		s.add(a.validate(schema, text.tree)...)
 	}
-	return text.compact
+	if text.cut {
+		return nil, nil
+	}
+	return text.compact, nil
 }
 
 // receive reads a body: one JSON media type, plain or compressed once with

@@ -2,12 +2,14 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/stint-run/stint/server/fault"
 )
@@ -29,30 +31,32 @@ var freeForm = map[string]int{
 
 // text is what the gate made of a body.
 type text struct {
-	tree    any    // for the schema: free-form values are represented by their kind
+	tree    any    // for the schema: values that it does not look into are represented by their kind
 	compact []byte // the same text without white space between tokens
 	faults  []fault.Item
-	cut     bool // the walk ended early, at a value nested too deep
+	cut     bool // it holds too much, or more faults than are named: it is not to be decoded
+	partial bool // the walk ended early: there is no tree
 }
 
-// parse walks the raw tokens of a body. An error means that it is no JSON text
-// in UTF-8; what is JSON but may not be stored is among the faults: NUL, lone
-// surrogates, repeated members, depth, size.
-func parse(body []byte) (text, error) {
+// parse walks the raw tokens of a body beside its schema. An error means that it
+// is no JSON text in UTF-8, or that ctx ended; what is JSON but may not be stored
+// is among the faults: NUL, lone surrogates, repeated members, depth, size. The
+// tree grows with the schema, not with the body: see members.go.
+func parse(ctx context.Context, registry huma.Registry, schema *huma.Schema, body []byte) (text, error) {
 	switch {
 	case bytes.HasPrefix(body, []byte("\ufeff")):
 		return text{}, errors.New("the body begins with a byte order mark")
 	case !utf8.Valid(body):
 		return text{}, errors.New("the body is not UTF-8")
 	}
-	g := &gate{src: body, out: make([]byte, 0, len(body))}
+	g := &gate{ctx: ctx, registry: registry, src: body, out: make([]byte, 0, len(body))}
 	g.space()
 	if g.pos == len(body) {
 		return text{}, errors.New("the body is empty")
 	}
-	tree, err := g.value(0, false)
+	tree, err := g.value(0, schema, ours)
 	if errors.Is(err, errCut) {
-		return text{faults: g.faults, cut: true}, nil
+		return text{faults: g.faults, cut: true, partial: true}, nil
 	}
 	if err != nil {
 		return text{}, err
@@ -61,18 +65,26 @@ func parse(body []byte) (text, error) {
 	if g.pos != len(body) {
 		return text{}, g.broken("text follows the JSON value")
 	}
-	return text{tree: tree, compact: g.out, faults: g.faults}, nil
+	return text{tree: tree, compact: g.out, faults: g.faults, cut: g.cut || g.full()}, nil
 }
 
 // errCut ends a walk without calling the text broken.
 var errCut = errors.New("nested too deep")
 
 type gate struct {
-	src    []byte
-	pos    int
-	out    []byte
-	path   []step
-	faults []fault.Item
+	ctx      context.Context // of this one walk
+	registry huma.Registry
+	src      []byte
+	pos      int
+	out      []byte
+	path     []step
+	faults   []fault.Item
+
+	turns   int      // of list, to look at ctx now and then
+	names   []string // of the objects that are open, see seen
+	unknown int      // members that no schema has
+	bound   int      // of out, while in a free value with a limit; else 0
+	cut     bool     // elements were left out
 }
 
 // step leads to a member by name (index is -1), or to an item by index.
@@ -82,10 +94,13 @@ type step struct {
 }
 
 func (g *gate) fault(detail string) {
-	if len(g.faults) < maxFaults {
+	if !g.full() {
 		g.faults = append(g.faults, fault.Item{In: fault.InBody, Pointer: g.pointer(), Detail: detail})
 	}
 }
+
+// full reports that no further fault would be named.
+func (g *gate) full() bool { return len(g.faults) >= maxFaults }
 
 // pointer is spelled out for faults only: most walks need none.
 func (g *gate) pointer() string {
@@ -128,23 +143,19 @@ func (g *gate) take(n int) {
 	g.pos += n
 }
 
-// value reads one value, nested in depth others. Of a free value only the kind
-// is kept.
-func (g *gate) value(depth int, free bool) (any, error) {
+// value reads one value, nested in depth others.
+func (g *gate) value(depth int, s *huma.Schema, m mode) (any, error) {
 	switch c := g.peek(); {
 	case c == '{', c == '[':
 		if depth == maxDepth {
 			g.fault(fmt.Sprintf("the value is nested deeper than %d", maxDepth))
 			return nil, errCut
 		}
-		if c == '{' {
-			return g.object(depth+1, free)
-		}
-		return g.array(depth+1, free)
+		return g.nest(depth+1, g.resolve(s), m)
 	case c == '"':
-		return g.string(free && depth > 0)
+		return g.string(m != ours && depth > 0)
 	case c == '-', '0' <= c && c <= '9':
-		return g.number(free && depth > 0)
+		return g.number(m != ours && depth > 0)
 	}
 	for _, word := range []struct {
 		text  string
@@ -158,82 +169,6 @@ func (g *gate) value(depth int, free bool) (any, error) {
 	return nil, g.broken("a value is missing or malformed")
 }
 
-func (g *gate) object(depth int, free bool) (any, error) {
-	members := map[string]any{}
-	seen := map[string]struct{}{}
-	err := g.list('}', func() error {
-		if g.peek() != '"' {
-			return g.broken("a member name is missing")
-		}
-		name, err := g.name(seen)
-		if err != nil {
-			return err
-		}
-		g.space()
-		if g.peek() != ':' {
-			return g.broken("a colon is missing")
-		}
-		g.take(1)
-		g.space()
-		g.path = append(g.path, step{name, -1})
-		v, err := g.member(name, depth, free)
-		g.path = g.path[:len(g.path)-1]
-		if !free {
-			members[escapeName(name)] = v
-		}
-		return err
-	})
-	return members, err
-}
-
-// name reads a member's name and faults a repeated one.
-func (g *gate) name(seen map[string]struct{}) (string, error) {
-	name, detail, err := g.text()
-	if err != nil {
-		return "", err
-	}
-	if _, twice := seen[name]; twice {
-		detail = "the member is repeated"
-	}
-	seen[name] = struct{}{}
-	if detail != "" {
-		g.path = append(g.path, step{name, -1})
-		g.fault(detail)
-		g.path = g.path[:len(g.path)-1]
-	}
-	return name, nil
-}
-
-// member reads a member's value, and measures one that is free-form.
-func (g *gate) member(name string, depth int, free bool) (any, error) {
-	limit, ours := freeForm[name]
-	if free || !ours {
-		return g.value(depth, free)
-	}
-	began := len(g.out)
-	v, err := g.value(0, true)
-	if err == nil && limit > 0 && len(g.out)-began > limit {
-		g.fault(fmt.Sprintf("the value is larger than %d bytes", limit))
-	}
-	return v, err
-}
-
-func (g *gate) array(depth int, free bool) (any, error) {
-	items := []any{}
-	i := 0
-	err := g.list(']', func() error {
-		g.path = append(g.path, step{index: i})
-		i++
-		v, err := g.value(depth, free)
-		g.path = g.path[:len(g.path)-1]
-		if !free {
-			items = append(items, v)
-		}
-		return err
-	})
-	return items, err
-}
-
 // list reads comma-separated elements up to the closing bracket.
 func (g *gate) list(closing byte, element func() error) error {
 	g.take(1)
@@ -243,6 +178,9 @@ func (g *gate) list(closing byte, element func() error) error {
 		return nil
 	}
 	for {
+		if g.turns++; g.turns%4096 == 0 && g.ctx.Err() != nil {
+			return g.ctx.Err()
+		}
 		if err := element(); err != nil {
 			return err
 		}
@@ -304,21 +242,4 @@ func (g *gate) text() (s, detail string, err error) {
 		return "", "", g.broken("a string is malformed")
 	}
 	return s, detail, nil
-}
-
-// pointer is the JSON pointer (RFC 6901) of a path. A name of a client's own
-// may be long: what lies beyond 255 bytes of it is cut.
-func pointer(path []string) string {
-	var b strings.Builder
-	for _, name := range path {
-		b.WriteString(pointerTo(name))
-	}
-	return b.String()
-}
-
-func pointerTo(name string) string {
-	if len(name) > 255 {
-		name = strings.ToValidUTF8(name[:255], "") + "…"
-	}
-	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(strings.ToValidUTF8(name, "\ufffd"))
 }

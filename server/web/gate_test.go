@@ -3,8 +3,10 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -28,8 +30,9 @@ func FuzzGate(f *testing.F) {
 	for _, seed := range gateSeeds {
 		f.Add([]byte(seed))
 	}
+	registry, schema := anyPayload()
 	f.Fuzz(func(t *testing.T, body []byte) {
-		got, err := parse(body)
+		got, err := parse(t.Context(), registry, schema, body)
 		if err != nil {
 			if json.Valid(body) && utf8.Valid(body) {
 				t.Fatalf("%q is refused: %v", body, err)
@@ -49,7 +52,7 @@ func FuzzGate(f *testing.F) {
 		if !bytes.Equal(want.Bytes(), got.compact) {
 			t.Fatalf("compacted to %q, want %q", got.compact, want.Bytes())
 		}
-		if twice, err := parse(got.compact); err != nil || !bytes.Equal(twice.compact, got.compact) || len(twice.faults) != len(got.faults) {
+		if twice, err := parse(t.Context(), registry, schema, got.compact); err != nil || !bytes.Equal(twice.compact, got.compact) || len(twice.faults) != len(got.faults) {
 			t.Fatalf("%q is judged differently when compacted: %v", body, err)
 		}
 		if len(got.faults) == 0 && strings.Contains(strings.ToLower(string(got.compact)), `\u0000`) && !strings.Contains(string(got.compact), `\\`) {
@@ -78,7 +81,10 @@ func FuzzJudge(f *testing.F) {
 	schema := a.schema(typeOf[body](), "")
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		s := &request{route: &route{schema: schema, needBody: true}}
-		compact := a.judge(s, raw)
+		compact, err := a.judge(t.Context(), s, raw)
+		if err != nil {
+			t.Fatal(err)
+		}
 		fl := s.collected()
 		if fl == nil {
 			var out body
@@ -138,7 +144,19 @@ func TestDecompressionStopsAtTheBound(t *testing.T) {
 
 func newHuma(a *API) huma.API { return huma.NewAPI(a.humaConfig("test"), nil) }
 
+// anyPayload is the schema of an object with one free-form member.
+func anyPayload() (huma.Registry, *huma.Schema) {
+	a := &API{}
+	a.huma = newHuma(a)
+	schema := a.schema(typeOf[struct {
+		Kind    string          `json:"kind"`
+		Payload json.RawMessage `json:"payload"`
+	}](), "any-payload")
+	return a.huma.OpenAPI().Components.Schemas, schema
+}
+
 func BenchmarkGate(b *testing.B) {
+	registry, schema := anyPayload()
 	for name, body := range map[string]string{
 		"enqueue":   `{"kind":"implement","key":"issue-1","payload":{"title":"a b c","n":[1,2,3],"more":{"x":true}},"priority":2}`,
 		"long text": `{"kind":"implement","payload":["` + strings.Repeat("x", 250<<10) + `"]}`,
@@ -148,10 +166,36 @@ func BenchmarkGate(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := parse([]byte(body)); err != nil {
+				if _, err := parse(b.Context(), registry, schema, []byte(body)); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
+	}
+}
+
+func TestWalkEndsWithItsRequest(t *testing.T) {
+	t.Parallel()
+	registry, schema := anyPayload()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	body := []byte(`{"payload":[` + strings.Repeat("1,", 10_000) + `1]}`)
+	if _, err := parse(ctx, registry, schema, body); !errors.Is(err, context.Canceled) {
+		t.Errorf("the walk went on: %v", err)
+	}
+}
+
+func TestLongListIsOneFaultAndNotDecoded(t *testing.T) {
+	t.Parallel()
+	a := &API{}
+	a.huma = newHuma(a)
+	schema := a.schema(typeOf[struct {
+		Items []string `json:"items" maxItems:"2"`
+	}](), "long-list")
+	s := &request{route: &route{schema: schema}}
+	compact, err := a.judge(t.Context(), s, []byte(`{"items":["a","b","c",{"x":1,"x":2}]}`))
+	want := []fault.Item{{In: fault.InBody, Pointer: "/items", Detail: "expected at most 2 items"}}
+	if err != nil || compact != nil || !slices.Equal(s.faults, want) {
+		t.Errorf("%v: faults %+v, %d bytes are decoded", err, s.faults, len(compact))
 	}
 }

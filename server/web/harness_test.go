@@ -151,6 +151,14 @@ func (in *thingInput) Faults() (items []fault.Item) {
 	return items
 }
 
+type batchInput struct {
+	Body struct {
+		Items []thingBody `json:"items" minItems:"1" maxItems:"1000"`
+		Words []string    `json:"words,omitempty"`
+		Names []string    `json:"names,omitempty" uniqueItems:"true"`
+	}
+}
+
 type created struct {
 	Thing thingJSON `json:"thing"`
 }
@@ -176,6 +184,10 @@ func (e *edge) routes() {
 			web.IfMatch
 		}) (web.Answer[created], error) {
 			return web.Answer[created]{Body: created{thingJSON{ID: in.ID}}, ETag: web.ETag(4)}, in.Require(3)
+		})
+	web.Write(e.API, web.Op{Method: "POST", Path: "/v1/things/batch", ID: "create-things", Scope: web.ScopeJobsEnqueue, MaxBody: web.BatchLimit},
+		func(context.Context, model.Querier, coltype.Time, *batchInput) (web.Answer[nothing], error) {
+			return web.Answer[nothing]{}, nil
 		})
 	web.Read(e.API, web.Op{Method: "GET", Path: "/v1/things", ID: "list-things", Scope: web.ScopeJobsRead}, e.list)
 	web.Read(e.API, web.Op{Method: "GET", Path: "/v1/things/{id}", ID: "get-thing", Scope: web.ScopeJobsRead},

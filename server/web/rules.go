@@ -23,11 +23,9 @@ const maxText = 255
 var noBody = &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false}
 
 // validate holds a body against its schema and returns every fault. The rules
-// are huma's; refine adds those that it does not know.
+// are huma's; refine adds those that it does not know. The gate bounds the tree,
+// and so the faults that are sorted here.
 func (a *API) validate(schema *huma.Schema, tree any) []fault.Item {
-	if schema == nil {
-		schema = noBody
-	}
 	registry := a.huma.OpenAPI().Components.Schemas
 	r := &rules{registry: registry}
 	tree = r.refine(schema, tree)
@@ -64,6 +62,9 @@ func (r *rules) refine(s *huma.Schema, v any) any {
 	case []any:
 		for i, item := range v {
 			v[i] = r.under(strconv.Itoa(i), items(s), item)
+			if s != nil && s.UniqueItems {
+				v[i] = setItem(v[i])
+			}
 		}
 	case json.Number:
 		return r.number(s, v)
@@ -73,6 +74,16 @@ func (r *rules) refine(s *huma.Schema, v any) any {
 		}
 	}
 	return v
+}
+
+// setItem is an item of a set: huma compares them, and a set holds no objects
+// and lists, so that something of no kind stands for one.
+func setItem(item any) any {
+	switch item.(type) {
+	case map[string]any, []any:
+		return new(bool)
+	}
+	return item
 }
 
 func (r *rules) under(name string, s *huma.Schema, v any) any {
