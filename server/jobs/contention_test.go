@@ -64,7 +64,7 @@ func drain(d *desk, claimers, total int, limit func(i int) int64) {
 	atOnce(claimers, func(i int) {
 		for turn := uint64(0); ; turn++ {
 			var got []jobs.ClaimedJob
-			err := d.s.Tx(d.Context(), func(q model.Querier) (err error) {
+			err := d.try(func(q model.Querier) (err error) {
 				got, err = jobs.Claim(d.Context(), q, d.now, jobs.ClaimIn{
 					OwnerID: d.owner, Worker: fmt.Sprint("w", i), Kinds: []string{"a", "b"}, Limit: limit(i), Turn: turn,
 				})
@@ -140,7 +140,7 @@ func TestTwoClaimersOfTwoKindsBothGetOne(t *testing.T) {
 		second := make(chan []jobs.ClaimedJob, 1)
 		other := func() {
 			var got []jobs.ClaimedJob
-			err := d.s.Tx(d.Context(), func(q model.Querier) (err error) {
+			err := d.try(func(q model.Querier) (err error) {
 				got, err = claim(q, "w2")
 				return err
 			})

@@ -59,7 +59,7 @@ func TestBatchesOverLiveKeysAndBatchFinishesDoNotDeadlock(t *testing.T) {
 					}
 					return
 				}
-				err := d.s.Tx(d.Context(), func(q model.Querier) error {
+				err := d.try(func(q model.Querier) error {
 					_, err := jobs.FinishAll(d.Context(), q, d.now, ends)
 					return err
 				})
@@ -90,7 +90,7 @@ func TestBatchFinishesInOppositeOrderDoNotDeadlock(t *testing.T) {
 		slices.Reverse(backward)
 		d.pass(2 * time.Minute)
 		atOnce(5, func(i int) {
-			err := d.s.Tx(d.Context(), func(q model.Querier) error {
+			err := d.try(func(q model.Querier) error {
 				if i == 4 {
 					_, err := jobs.Reap(d.Context(), q, d.now, "")
 					return err

@@ -34,16 +34,29 @@ func each(t *testing.T, fn func(d *desk)) {
 
 func (d *desk) pass(by time.Duration) { d.now = d.now.Add(by) }
 
+// try runs fn in one transaction. On SQLite it tries again when the writer was
+// not to be had in time, as a client does after Retry-After: under the race
+// detector the queue for the writer is long.
+func (d *desk) try(fn func(q model.Querier) error) error {
+	for {
+		err := d.s.Tx(d.Context(), fn)
+		var f *fault.Fault
+		if d.s.Engine() != store.SQLite || !errors.As(err, &f) || f.Code != "unavailable" || d.Context().Err() != nil {
+			return err
+		}
+	}
+}
+
 // tx runs fn in one transaction; an error fails the test.
 func (d *desk) tx(fn func(q model.Querier) error) {
 	d.Helper()
-	if err := d.s.Tx(d.Context(), fn); err != nil {
+	if err := d.try(fn); err != nil {
 		d.Fatal(err)
 	}
 }
 
 func (d *desk) tryEnqueue(items ...jobs.EnqueueIn) (out []jobs.Enqueued, err error) {
-	err = d.s.Tx(d.Context(), func(q model.Querier) error {
+	err = d.try(func(q model.Querier) error {
 		out, err = jobs.Enqueue(d.Context(), q, d.now, d.owner, items)
 		return err
 	})
@@ -112,7 +125,7 @@ func (d *desk) finish(held jobs.ClaimedJob, in jobs.FinishIn) (out jobs.Outcome,
 	if in.Jitter == 0 {
 		in.Jitter = 1
 	}
-	err = d.s.Tx(d.Context(), func(q model.Querier) error {
+	err = d.try(func(q model.Querier) error {
 		out, err = jobs.Finish(d.Context(), q, d.now, in)
 		return err
 	})
@@ -134,7 +147,7 @@ func (d *desk) beat(held jobs.ClaimedJob, in jobs.HeartbeatIn) (beat jobs.Beat, 
 	if in.LeaseToken == "" {
 		in.LeaseToken = *held.Job.LeaseToken
 	}
-	err = d.s.Tx(d.Context(), func(q model.Querier) error {
+	err = d.try(func(q model.Querier) error {
 		beat, err = jobs.Heartbeat(d.Context(), q, d.now, in)
 		return err
 	})
@@ -146,7 +159,7 @@ func (d *desk) byHand(id string) jobs.ByHandIn {
 }
 
 func (d *desk) cancel(id string) (job model.Job, err error) {
-	err = d.s.Tx(d.Context(), func(q model.Querier) error {
+	err = d.try(func(q model.Querier) error {
 		job, err = jobs.Cancel(d.Context(), q, d.now, d.byHand(id))
 		return err
 	})
@@ -154,7 +167,7 @@ func (d *desk) cancel(id string) (job model.Job, err error) {
 }
 
 func (d *desk) retry(id string) (job model.Job, err error) {
-	err = d.s.Tx(d.Context(), func(q model.Querier) error {
+	err = d.try(func(q model.Querier) error {
 		job, err = jobs.Retry(d.Context(), q, d.now, d.byHand(id))
 		return err
 	})
