@@ -30,6 +30,10 @@ func FileURI(path string, settings url.Values) string {
 
 // open leaves foreign_keys off: with them on, rebuilding a table inside a
 // transaction deletes its child rows without a word. beforeCommit checks them.
+//
+// A reader opens the file for writing too, where it may: a process that was
+// killed can leave a rollback journal (the step to WAL writes one), and only
+// such a connection may roll it back.
 func (e sqliteEngine) open(ctx context.Context, write bool) (*sql.DB, error) {
 	if info, err := os.Stat(e.path); err == nil && info.IsDir() {
 		return nil, errors.New("it is a directory")
@@ -44,7 +48,8 @@ func (e sqliteEngine) open(ctx context.Context, write bool) (*sql.DB, error) {
 		settings["_pragma"] = append(settings["_pragma"], "journal_mode(WAL)", "synchronous(FULL)")
 		settings.Set("_txlock", "immediate")
 	} else {
-		settings.Set("mode", "ro")
+		settings.Set("mode", "rw")
+		settings["_pragma"] = append(settings["_pragma"], "query_only(1)")
 	}
 	connector, err := sqlite.NewConnector(FileURI(e.path, settings))
 	if err != nil {
