@@ -72,8 +72,19 @@ var checks = map[string]struct {
 	"runs_status_check": {"runs",
 		[]record{{"status": "running"}, ended("succeeded"), ended("succeeded_with_gaps"), ended("failed"), ended("cancelled"), ended("abandoned"), ended("skipped")},
 		[]record{ended("in_progress"), ended("done"), ended("")}},
-	"runs_origin_check":            {"runs", []record{{"origin": "live"}, {"origin": "backfill"}, {"origin": "import"}}, []record{{"origin": "dead"}}},
-	"runs_completed_check":         {"runs", []record{ended("failed")}, []record{{"completed_at": at}, {"status": "failed"}}},
+	"runs_origin_check":    {"runs", []record{{"origin": "live"}, {"origin": "backfill"}, {"origin": "import"}}, []record{{"origin": "dead"}}},
+	"runs_completed_check": {"runs", []record{ended("failed")}, []record{{"completed_at": at}, {"status": "failed"}}},
+	"proposals_state_check": {"proposals",
+		[]record{{"state": "open"}, {"state": "merged", "closed_at": at}, {"state": "closed", "closed_at": at}},
+		[]record{{"state": "Open"}, {"state": "draft"}, {"state": "", "closed_at": at}}},
+	"proposals_closed_check":  {"proposals", []record{{"state": "merged", "closed_at": at}}, []record{{"closed_at": at}, {"state": "closed"}}},
+	"proposals_version_check": {"proposals", []record{{"version": 1}}, []record{{"version": 0}}},
+	"proposal_transitions_from_check": {"proposal_transitions",
+		[]record{{"from_state": nil}, {"from_state": "open"}, {"from_state": "merged"}, {"from_state": "closed"}}, []record{{"from_state": ""}, {"from_state": "new"}}},
+	"proposal_transitions_to_check": {"proposal_transitions",
+		[]record{{"to_state": "open"}, {"to_state": "merged"}, {"to_state": "closed"}}, []record{{"to_state": ""}, {"to_state": "done"}}},
+	"leases_term_check":            {"leases", []record{{"term": 1}}, []record{{"term": 0}}},
+	"tokens_kind_check":            {"tokens", []record{{"kind": "bearer"}, {"kind": "session"}}, []record{{"kind": ""}, {"kind": "cookie"}}},
 	"runs_scheduler_managed_check": {"runs", []record{{"scheduler_managed": true}}, []record{{"scheduler_managed": 2}}},
 }
 
@@ -111,6 +122,7 @@ func TestEachCheckPassesAndRefusesTheRowsItShould(t *testing.T) {
 			}
 			for i, change := range slices.Concat(c.pass, c.fail) {
 				name := m[1] + string(rune('a'+i))
+				insertParents(t, s, c.table, owner)
 				err := tryInsert(t, s, c.table, with(valid(c.table, owner, name), change))
 				switch bad := i >= len(c.pass); {
 				case !bad && err != nil:
@@ -168,9 +180,18 @@ func TestColumnsRefuseWhatTheyAreNotMadeFor(t *testing.T) {
 				{"attempt": sqlText("'1x'")}, {"run_at": nil}, {"run_at": sqlText("'infinity'")}, {"run_at": sqlText("'-infinity'")},
 				{"run_at": sqlText("'soon'")}, {"payload": nil}, {"repo_id": "repo_unknown"}, {"owner_id": "own_unknown"}, {"kind": nil},
 			},
-			"runs": {{"kind": nil}, {"status": nil}, {"origin": nil}, {"scheduler_managed": nil}, {"attempt": sqlText("'abc'")}, {"event_seq": sqlText("9223372036854775808")}},
+			"proposals": {
+				{"state": nil}, {"version": sqlText("'abc'")}, {"version": nil}, {"repo_id": "repo_unknown"}, {"owner_id": "own_unknown"},
+				{"created_at": sqlText("'soon'")}, {"title": nil}, {"author": nil}, {"stream": nil}, {"head": nil},
+			},
+			"proposal_transitions": {{"to_state": nil}, {"proposal_id": "prop_unknown"}, {"entered_at": nil}, {"actor": nil}},
+			"leases":               {{"holder": nil}, {"term": nil}, {"expires_at": sqlText("'abc'")}, {"taken_at": nil}},
+			"workers":              {{"owner_id": "own_unknown"}, {"last_seen_at": nil}, {"first_seen_at": sqlText("'abc'")}},
+			"login_links":          {{"owner_id": "own_unknown"}, {"expires_at": nil}, {"scopes": nil}},
+			"runs":                 {{"kind": nil}, {"status": nil}, {"origin": nil}, {"scheduler_managed": nil}, {"attempt": sqlText("'abc'")}, {"event_seq": sqlText("9223372036854775808")}},
 		}
 		for table, changes := range bad {
+			insertParents(t, s, table, owner)
 			insert(t, s, table, valid(table, owner, table+"-good"))
 			for _, change := range changes {
 				if err := tryInsert(t, s, table, with(valid(table, owner, table+"-bad"), change)); err == nil {

@@ -2,6 +2,7 @@ package plans
 
 import (
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"slices"
 	"strings"
@@ -42,8 +43,32 @@ func valid(table, owner, name string) record {
 		return record{"id": name, "owner_id": owner, "kind": "build", "state": "pending", "key": name, "payload": "{}", "priority": 3, "run_at": at, "attempt": 0, "max_attempts": 5, "created_at": at, "updated_at": at}
 	case "runs":
 		return record{"id": name, "owner_id": owner, "kind": "job", "job_id": name, "status": "running", "token_hash": name, "scheduler_managed": false, "origin": "live", "event_seq": 0, "created_at": at, "started_at": at}
+	case "proposals":
+		return record{"id": name, "owner_id": owner, "repo_id": parentID, "stream": "main", "head": name, "title": "t", "author": "ada", "state": "open", "version": 1, "created_at": at, "updated_at": at}
+	case "proposal_transitions":
+		return record{"owner_id": owner, "proposal_id": parentID, "version": int64(crc32.ChecksumIEEE([]byte(name))), "to_state": "open", "actor": "ada", "entered_at": at}
+	case "leases":
+		return record{"name": name, "holder": "h", "term": 1, "taken_at": at, "expires_at": at}
+	case "workers":
+		return record{"owner_id": owner, "name": name, "first_seen_at": at, "last_seen_at": at}
+	case "login_links":
+		return record{"hash": name, "owner_id": owner, "name": name, "scopes": "[]", "created_at": at, "expires_at": at}
 	}
 	panic("no row of " + table)
+}
+
+// parentID is the id of the rows that others refer to.
+const parentID = "parent"
+
+// insertParents writes the rows that valid rows of a table refer to, once.
+func insertParents(t *testing.T, s *store.Store, table, owner string) {
+	t.Helper()
+	parents := map[string][]string{"proposals": {"repos"}, "proposal_transitions": {"repos", "proposals"}}
+	for _, parent := range parents[table] {
+		if dbtest.Get[int](t, s, "select count(*) from "+parent+" where id = '"+parentID+"'") == 0 {
+			insert(t, s, parent, valid(parent, owner, parentID))
+		}
+	}
 }
 
 // fullRow fills the nullable columns of a table, as far as one row can have
@@ -65,6 +90,12 @@ func fullRow(table, name string, full bool) record {
 			"again": "{}", "follows": "a", "followed_by": "b", "cancel_requested_at": at, "progress": "1", "result": "1", "error": "1",
 			"concurrency_key": "c", "traceparent": "00", "actor": "ada", "acted_at": at,
 		}
+	case "proposals":
+		return record{"state": "closed", "closed_at": at, "base": "b", "body": "x", "url": "https://example.org", "run_id": "run_1"}
+	case "proposal_transitions":
+		return record{"from_state": "open"}
+	case "login_links":
+		return record{"used_at": at}
 	case "runs":
 		return record{
 			"status": "failed", "connection_id": "c", "external_run_id": name, "attempt": 1, "worker": "w", "generation": 1,

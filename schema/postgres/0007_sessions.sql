@@ -1,0 +1,22 @@
+-- migrate:up
+
+-- A session is a token that only its cookie carries. Its default is that of the
+-- rows of the release before, which writes no kind.
+alter table tokens add column kind text collate "C" not null default 'bearer'
+    constraint tokens_kind_check check (kind in ('bearer', 'session'));
+
+-- One-time links that begin a session: the secret's hash, for whom, and what the
+-- session may do.
+create table login_links (
+    hash text collate "C" primary key,
+    owner_id text collate "C" not null references owners (id),
+    name text collate "C" not null,
+    scopes json not null,
+    created_at timestamptz not null,
+    expires_at timestamptz not null,
+    used_at timestamptz null
+);
+-- LoginLinkSweep
+create index login_links_by_expiry on login_links (expires_at);
+
+-- migrate:down
