@@ -82,4 +82,5 @@ type Token struct {
 	ExpiresAt  coltype.Time
 	LastUsedAt coltype.Time
 	RevokedAt  coltype.Time
+	Kind       string
 }

@@ -12,7 +12,7 @@ import (
 )
 
 const TokenGet = `-- name: TokenGet :one
-select id, owner_id, name, hash, scopes, created_at, expires_at, last_used_at, revoked_at
+select id, owner_id, name, hash, scopes, created_at, expires_at, last_used_at, revoked_at, kind
 from tokens
 where id = ?1
     and owner_id = ?2
@@ -34,6 +34,7 @@ func (q *Queries) TokenGet(ctx context.Context, arg TokenGetParams) (Token, erro
 		&i.ExpiresAt,
 		&i.LastUsedAt,
 		&i.RevokedAt,
+		&i.Kind,
 	)
 	return i, err
 }
@@ -88,7 +89,7 @@ func (q *Queries) TokenInsert(ctx context.Context, arg TokenInsertParams) error 
 }
 
 const TokenPage = `-- name: TokenPage :many
-select id, owner_id, name, hash, scopes, created_at, expires_at, last_used_at, revoked_at
+select id, owner_id, name, hash, scopes, created_at, expires_at, last_used_at, revoked_at, kind
 from tokens
 where owner_id = ?1
     and (created_at, id) < (?2, coalesce(cast(?3 as text), ''))
@@ -123,6 +124,7 @@ func (q *Queries) TokenPage(ctx context.Context, arg TokenPageParams) ([]Token, 
 			&i.ExpiresAt,
 			&i.LastUsedAt,
 			&i.RevokedAt,
+			&i.Kind,
 		); err != nil {
 			return nil, err
 		}
