@@ -17,8 +17,9 @@ type Querier interface {
 	// Ends a job that nobody holds.
 	JobCancel(ctx context.Context, arg JobCancelParams) (Job, error)
 	// Claims up to max due jobs. probes is a JSON list of {kind, priority,
-	// lease_seconds} in the order to be served: each is one index seek. Rows that
-	// another claim has locked are passed over. Index jobs_claim.
+	// lease_seconds, floor} in the order to be served: each is one index seek that
+	// begins at run_at floor, in microseconds. Rows that another claim has locked are
+	// passed over. Index jobs_claim.
 	JobClaim(ctx context.Context, arg JobClaimParams) ([]Job, error)
 	// Enqueues a JSON list of jobs and returns those that are new: a row whose key
 	// is live is left out. Waits for a transaction that is enqueueing the key.

@@ -99,6 +99,7 @@ where jobs.state = 'pending'
                 and j.kind = t.x ->> 'kind'
                 and j.priority = cast(t.x ->> 'priority' as bigint)
                 and j.run_at <= $3
+                and j.run_at >= from_us(cast(t.x ->> 'floor' as bigint))
             order by j.run_at, j.id
             limit cast($6 as bigint)
             for update skip locked
@@ -117,8 +118,9 @@ returning
 type JobClaimParams = model.JobClaimParams
 
 // Claims up to max due jobs. probes is a JSON list of {kind, priority,
-// lease_seconds} in the order to be served: each is one index seek. Rows that
-// another claim has locked are passed over. Index jobs_claim.
+// lease_seconds, floor} in the order to be served: each is one index seek that
+// begins at run_at floor, in microseconds. Rows that another claim has locked are
+// passed over. Index jobs_claim.
 func (q *Queries) JobClaim(ctx context.Context, arg JobClaimParams) ([]Job, error) {
 	rows, err := q.db.Query(ctx, JobClaim,
 		arg.Nonce,

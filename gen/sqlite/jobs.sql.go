@@ -98,6 +98,7 @@ where jobs.state = 'pending'
             and j.kind = t.value ->> '$.kind'
             and j.priority = cast(t.value ->> '$.priority' as integer)
             and j.run_at <= ?3
+            and j.run_at >= cast(t.value ->> '$.floor' as integer)
         limit cast(?6 as bigint)
     )
 returning
@@ -110,8 +111,9 @@ returning
 type JobClaimParams = model.JobClaimParams
 
 // Claims up to max due jobs. probes is a JSON list of {kind, priority,
-// lease_seconds} in the order to be served: each is one index seek. Rows that
-// another claim has locked are passed over. Index jobs_claim.
+// lease_seconds, floor} in the order to be served: each is one index seek that
+// begins at run_at floor, in microseconds. Rows that another claim has locked are
+// passed over. Index jobs_claim.
 func (q *Queries) JobClaim(ctx context.Context, arg JobClaimParams) ([]Job, error) {
 	rows, err := q.db.QueryContext(ctx, JobClaim,
 		arg.Nonce,

@@ -1,7 +1,8 @@
 -- name: JobClaim :many
 -- Claims up to max due jobs. probes is a JSON list of {kind, priority,
--- lease_seconds} in the order to be served: each is one index seek. Rows that
--- another claim has locked are passed over. Index jobs_claim.
+-- lease_seconds, floor} in the order to be served: each is one index seek that
+-- begins at run_at floor, in microseconds. Rows that another claim has locked are
+-- passed over. Index jobs_claim.
 update jobs
 set state = 'claimed',
     attempt = jobs.attempt + 1,
@@ -25,6 +26,7 @@ where jobs.state = 'pending'
                 and j.kind = t.x ->> 'kind'
                 and j.priority = cast(t.x ->> 'priority' as bigint)
                 and j.run_at <= @now
+                and j.run_at >= from_us(cast(t.x ->> 'floor' as bigint))
             order by j.run_at, j.id
             limit cast(@max as bigint)
             for update skip locked

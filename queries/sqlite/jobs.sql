@@ -1,7 +1,8 @@
 -- name: JobClaim :many
 -- Claims up to max due jobs. probes is a JSON list of {kind, priority,
--- lease_seconds} in the order to be served: each is one index seek. Rows that
--- another claim has locked are passed over. Index jobs_claim.
+-- lease_seconds, floor} in the order to be served: each is one index seek that
+-- begins at run_at floor, in microseconds. Rows that another claim has locked are
+-- passed over. Index jobs_claim.
 update jobs
 set state = 'claimed',
     attempt = jobs.attempt + 1,
@@ -24,6 +25,7 @@ where jobs.state = 'pending'
             and j.kind = t.value ->> '$.kind'
             and j.priority = cast(t.value ->> '$.priority' as integer)
             and j.run_at <= @now
+            and j.run_at >= cast(t.value ->> '$.floor' as integer)
         limit cast(@max as bigint)
     )
 returning

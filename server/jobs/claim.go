@@ -21,6 +21,7 @@ type ClaimIn struct {
 	Limit        int64
 	LeaseSeconds *int64 // nil: each kind's own
 	Turn         uint64 // counts claims: the kind asked first rotates with it
+	Floors       *Floors
 }
 
 // ClaimedJob is a job that the caller now holds, and the run of this attempt.
@@ -34,21 +35,19 @@ type ClaimedJob struct {
 // locked are passed over, so an empty answer is true. Paused kinds are left
 // out, unknown ones have no jobs.
 func Claim(ctx context.Context, q model.Querier, now coltype.Time, in ClaimIn) ([]ClaimedJob, error) {
-	probes, err := probes(ctx, q, in)
+	probes, err := probes(ctx, q, now, in)
 	if err != nil || len(probes) == 0 {
 		return nil, err
 	}
-	text, err := json.Marshal(probes)
-	if err != nil {
-		return nil, err
+	taken, err := seek(ctx, q, now, in, probes)
+	if err == nil && len(taken) == 0 && lookAtAll(probes) {
+		in.Floors.forget(in.OwnerID, probes)
+		taken, err = seek(ctx, q, now, in, probes)
 	}
-	taken, err := q.JobClaim(ctx, model.JobClaimParams{
-		OwnerID: in.OwnerID, Worker: in.Worker, Now: now, Max: in.Limit,
-		Probes: string(text), Nonce: rand.Text(),
-	})
 	if err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
 	}
+	in.Floors.raise(now, in.OwnerID, probes, taken)
 	if len(taken) == 0 {
 		return nil, nil
 	}
@@ -56,15 +55,40 @@ func Claim(ctx context.Context, q model.Querier, now coltype.Time, in ClaimIn) (
 	return opened(ctx, q, now, in, taken)
 }
 
+// seek claims what the probes find.
+func seek(ctx context.Context, q model.Querier, now coltype.Time, in ClaimIn, probes []probe) ([]model.Job, error) {
+	text, err := json.Marshal(probes)
+	if err != nil {
+		return nil, err
+	}
+	return q.JobClaim(ctx, model.JobClaimParams{
+		OwnerID: in.OwnerID, Worker: in.Worker, Now: now, Max: in.Limit,
+		Probes: string(text), Nonce: rand.Text(),
+	})
+}
+
 // probe is one element of JobClaim's @probes: one seek into the index jobs_claim.
 type probe struct {
 	Kind         string `json:"kind"`
 	Priority     int64  `json:"priority"`
 	LeaseSeconds int64  `json:"lease_seconds"`
+	Floor        int64  `json:"floor"` // the least run_at, in microseconds
+}
+
+// all reports whether the probe sees everything.
+func (p probe) all() bool { return p.Floor == lowest.UnixMicro() }
+
+// lookAtAll takes the floors off, and reports whether there were any.
+func lookAtAll(probes []probe) (changed bool) {
+	for i, p := range probes {
+		changed = changed || !p.all()
+		probes[i].Floor = lowest.UnixMicro()
+	}
+	return changed
 }
 
 // probes are the seeks of a claim, in the order to be served.
-func probes(ctx context.Context, q model.Reader, in ClaimIn) ([]probe, error) {
+func probes(ctx context.Context, q model.Reader, now coltype.Time, in ClaimIn) ([]probe, error) {
 	kinds, err := kindsByName(ctx, q, in.OwnerID, in.Kinds)
 	if err != nil {
 		return nil, err
@@ -80,7 +104,8 @@ func probes(ctx context.Context, q model.Reader, in ClaimIn) ([]probe, error) {
 			if in.LeaseSeconds != nil {
 				lease = *in.LeaseSeconds
 			}
-			out = append(out, probe{Kind: kind.Name, Priority: priority, LeaseSeconds: lease})
+			floor := in.Floors.under(now, floorKey{in.OwnerID, kind.Name, priority})
+			out = append(out, probe{Kind: kind.Name, Priority: priority, LeaseSeconds: lease, Floor: floor.UnixMicro()})
 		}
 	}
 	return out, nil

@@ -19,6 +19,7 @@ type routes struct {
 	hub      *Hub
 	stopping <-chan struct{}
 	turn     atomic.Uint64 // claims of this process; rotates the kinds
+	floors   *Floors
 }
 
 // kindNames are the names a kind may have.
@@ -37,7 +38,7 @@ func (kindText) Schema(huma.Registry) *huma.Schema {
 
 // Routes adds the queue's routes to the API.
 func Routes(a *web.API, s *store.Store, hub *Hub) {
-	h := &routes{api: a, store: s, hub: hub, stopping: a.Draining()}
+	h := &routes{api: a, store: s, hub: hub, stopping: a.Draining(), floors: NewFloors()}
 
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/jobs", ID: "enqueue-job", Summary: "Enqueue a job",
 		Description: "An upsert: at most one job per key (or issue) is live. 201 is a new job; 200 met the live one.",

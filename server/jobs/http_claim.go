@@ -50,7 +50,7 @@ func (h *routes) claim(ctx context.Context, q model.Querier, now coltype.Time, i
 	}
 	taken, err := Claim(ctx, q, now, ClaimIn{
 		OwnerID: web.Caller(ctx).OwnerID, Worker: in.Body.Worker, Kinds: in.kinds(),
-		Limit: max(in.Body.Limit, 1), LeaseSeconds: in.Body.LeaseSeconds, Turn: h.turn.Add(1),
+		Limit: max(in.Body.Limit, 1), LeaseSeconds: in.Body.LeaseSeconds, Turn: h.turn.Add(1), Floors: h.floors,
 	})
 	if err != nil {
 		return web.Answer[claimAnswer]{}, err

@@ -146,7 +146,7 @@ func TestClaimSeeksOncePerProbe(t *testing.T) {
 		if s.Engine() == store.SQLite {
 			lines, err := newLiteGate(t, s).plan(t.Context(), claim)
 			first := slices.Index(lines, "SCAN t VIRTUAL TABLE INDEX 1:")
-			second := slices.Index(lines, "SEARCH j USING INDEX jobs_claim (owner_id=? AND kind=? AND priority=? AND run_at<?)")
+			second := slices.Index(lines, "SEARCH j USING INDEX jobs_claim (owner_id=? AND kind=? AND priority=? AND run_at>? AND run_at<?)")
 			if err != nil || first < 0 || second != first+1 {
 				t.Errorf("the probes do not lead: %q, %v", lines, err)
 			}
