@@ -26,6 +26,9 @@ type Listeners struct{ Main, Admin net.Listener }
 // that is away, at the start too, makes the server unready, not stop; one that
 // this build must not use ends Run.
 func Run(ctx context.Context, c Config, s *store.Store, l Listeners) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	f := newFront(c)

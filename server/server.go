@@ -3,6 +3,7 @@
 package server
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -28,6 +29,31 @@ type Config struct {
 	// it is unready: load balancers see that, and workers hear the directive
 	// drain. Claims are refused meanwhile.
 	DrainDelay time.Duration
+
+	// ReapEvery is the time between passes of the reaper; 0 is 10 s. The lease
+	// under which it runs lasts three times as long.
+	ReapEvery time.Duration
+}
+
+// Bounds of ReapEvery.
+const (
+	minReapEvery = 100 * time.Millisecond
+	maxReapEvery = 10 * time.Minute
+)
+
+// Check says what is wrong with the settings.
+func (c Config) Check() error {
+	if c.ReapEvery != 0 && (c.ReapEvery < minReapEvery || c.ReapEvery > maxReapEvery) {
+		return fmt.Errorf("the time between passes of the reaper is %v, not between %v and %v", c.ReapEvery, minReapEvery, maxReapEvery)
+	}
+	return nil
+}
+
+func (c Config) reapEvery() time.Duration {
+	if c.ReapEvery == 0 {
+		return jobs.ReapEvery
+	}
+	return c.ReapEvery
 }
 
 // Server is one replica.
@@ -38,14 +64,11 @@ type Server struct {
 
 // New puts a server together. cursorKey authenticates the cursors of lists; all
 // replicas of a database have the same. The store may be nil for a server that
-// is asked for its Document only.
+// is asked for its Document only. It panics on settings that fail their Check.
 func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	verifier := control.NewVerifier(s)
 	loops := append(control.StoreLoops(s), verifier.Loop())
-	var runner *control.Runner
-	if s != nil {
-		runner = control.NewRunner(s, c.Log, append(loops, jobs.Loops()...)...)
-	}
+	runner := newRunner(c, s, append(loops, jobs.Loops(c.reapEvery())...)...)
 	api := web.New(web.Config{
 		Version: c.Version, Log: c.Log, Store: s, CursorKey: cursorKey,
 		Verifier: verifier, Readiness: control.NewReadiness(s, runner),
@@ -54,6 +77,19 @@ func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	runs.Routes(api)
 	ops.Routes(api)
 	return &Server{api: api, runner: runner}
+}
+
+// newRunner is nil without a store. The loops are the server's own, so that a
+// bad one is a mistake in this build, or in settings that nobody checked.
+func newRunner(c Config, s *store.Store, loops ...control.Loop) *control.Runner {
+	if s == nil {
+		return nil
+	}
+	runner, err := control.NewRunner(s, c.Log, loops...)
+	if err != nil {
+		panic(err)
+	}
+	return runner
 }
 
 // Handler serves the API.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/server"
+	"github.com/stint-run/stint/server/jobs"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -26,6 +27,7 @@ type serveFlags struct {
 	execMode        string
 	maxConns        int
 	drainDelay      time.Duration
+	reapEvery       time.Duration
 }
 
 func serveCmd(g *globals) *cobra.Command {
@@ -47,7 +49,8 @@ func serveCmd(g *globals) *cobra.Command {
 	flags.StringVar(&f.execMode, "pg-exec-mode", "", "how statements travel to PostgreSQL: cache_statement; cache_describe, exec or simple behind a transaction pooler (default the URL's default_query_exec_mode, else cache_statement)")
 	flags.IntVar(&f.maxConns, "pg-max-conns", 0, "size of the PostgreSQL pool (default the URL's pool_max_conns, else 16)")
 	flags.DurationVar(&f.drainDelay, "drain-delay", time.Second, "how long a stopping server goes on accepting, unready, so that load balancers and workers hear of it")
-	for _, name := range []string{"addr", "admin-addr", "migrate", "sqlite-durability", "pg-exec-mode", "pg-max-conns", "drain-delay"} {
+	flags.DurationVar(&f.reapEvery, "reap-every", jobs.ReapEvery, "time between two looks for jobs whose lease ran out, 100ms to 10m; another replica takes over after three of them")
+	for _, name := range []string{"addr", "admin-addr", "migrate", "sqlite-durability", "pg-exec-mode", "pg-max-conns", "drain-delay", "reap-every"} {
 		configurable(flags, name)
 	}
 	emptyCounts(flags, "admin-addr")
@@ -64,6 +67,10 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 	if f.maxConns < 0 || f.drainDelay < 0 {
 		return usage(errors.New("--pg-max-conns and --drain-delay are not negative"))
 	}
+	config := server.Config{Version: version(), Log: log, URL: g.DB, Migrate: mode, DrainDelay: f.drainDelay, ReapEvery: f.reapEvery}
+	if err := config.Check(); err != nil || f.reapEvery == 0 {
+		return usage(fmt.Errorf("--reap-every is 100ms to 10m, not %v", f.reapEvery))
+	}
 	s, err := store.Open(ctx, store.Config{
 		URL: g.DB, Durability: store.Durability(f.durability), ExecMode: store.ExecMode(f.execMode), MaxConns: f.maxConns,
 	})
@@ -71,7 +78,6 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 		return usage(err)
 	}
 	defer s.Close()
-	config := server.Config{Version: version(), Log: log, URL: g.DB, Migrate: mode, DrainDelay: f.drainDelay}
 	if err := server.Prepare(ctx, config, s); err != nil {
 		return err
 	}

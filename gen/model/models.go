@@ -53,6 +53,14 @@ type JobKind struct {
 	UpdatedAt          coltype.Time
 }
 
+type Lease struct {
+	Name      string
+	Holder    string
+	Term      int64
+	TakenAt   coltype.Time
+	ExpiresAt coltype.Time
+}
+
 type Owner struct {
 	ID        string
 	Name      string

@@ -57,6 +57,13 @@ type Querier interface {
 	KindResume(ctx context.Context, arg KindResumeParams) (int64, error)
 	// Replaces the settings of a kind, if it is still at the version that was read.
 	KindSet(ctx context.Context, arg KindSetParams) (int64, error)
+	// Ends a lease now; 0 rows if somebody else has it, or it has ended. The row
+	// stays: the next holder has the next term.
+	LeaseRelease(ctx context.Context, arg LeaseReleaseParams) (int64, error)
+	// Takes a lease that nobody has, or renews one's own; no row if somebody else
+	// has it. A change of holder begins the next term. taken_at is now: what the
+	// lease that is there is judged by.
+	LeaseTake(ctx context.Context, arg LeaseTakeParams) (Lease, error)
 	// Sets it unless it is set: the first replica to come wins.
 	MetaInsert(ctx context.Context, arg MetaInsertParams) (int64, error)
 	// Makes an owner; 0 rows if the name is taken.

@@ -39,6 +39,9 @@ type Reader interface {
 	KindListByNames(ctx context.Context, arg KindListByNamesParams) ([]JobKind, error)
 	// The kinds by name. Primary key.
 	KindPage(ctx context.Context, arg KindPageParams) ([]JobKind, error)
+	// The leases by name: one for each background work that one replica at a time
+	// does, so there are few, whatever the database holds. Primary key.
+	LeaseList(ctx context.Context, arg LeaseListParams) ([]Lease, error)
 	// One setting that the replicas of a database share.
 	MetaGet(ctx context.Context, arg MetaGetParams) (string, error)
 	// The owner of that name.

@@ -12,6 +12,8 @@ type Job = model.Job
 
 type JobKind = model.JobKind
 
+type Lease = model.Lease
+
 type Owner = model.Owner
 
 type Repo = model.Repo

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -17,10 +18,10 @@ import (
 // passTime bounds one pass; a pass works in batches and is far below it.
 const passTime = time.Minute
 
-// Loop is background work: a pass that runs again and again, in every replica.
-// It has either Pass or Run.
+// Loop is background work: a pass that runs again and again. It has either Pass
+// or Run.
 type Loop struct {
-	Name  string
+	Name  string        // under Lease also the name of the lease
 	Every time.Duration // from the end of a pass to the next, ±10 %
 
 	// Pass is run in one transaction, which may run it again: it has no effect
@@ -33,48 +34,97 @@ type Loop struct {
 	// Batch is the most a pass does. One that did as much runs again at once,
 	// since there may be more; 0 never does.
 	Batch int
+
+	// Lease has the pass run in one replica at a time, the one that holds the
+	// lease; the others run no statement of it. Without it every replica runs
+	// the pass. Two replicas may still meet in one pass, when the holder of
+	// before slept: the pass must stand that.
+	Lease bool
+
+	// TTL is how long a lease lasts that is not renewed, and the longest that a
+	// pass under it may take; 0 is 3 × Every. It is at least 2 × Every, and at
+	// most an hour.
+	TTL time.Duration
+}
+
+// Check says what is wrong with a loop; nil if NewRunner takes it.
+func (l Loop) Check() error {
+	ttl := l.ttl()
+	switch {
+	case l.Every <= 0:
+		return fmt.Errorf("loop %s: its interval is %v, not above 0", l.Name, l.Every)
+	case l.TTL != 0 && !l.Lease:
+		return fmt.Errorf("loop %s: it has a TTL and no lease", l.Name)
+	case l.Lease && (ttl < minLeaseIntervals*l.Every || ttl > maxLease):
+		return fmt.Errorf("loop %s: its lease lasts %v, not between two intervals (%v) and %v", l.Name, ttl, minLeaseIntervals*l.Every, maxLease)
+	}
+	return nil
+}
+
+func (l Loop) ttl() time.Duration {
+	if l.TTL != 0 {
+		return l.TTL
+	}
+	return leaseIntervals * l.Every
 }
 
 // Runner runs loops and knows how each one fares.
 type Runner struct {
-	store *store.Store
-	log   *slog.Logger
-	loops []*loop
+	store  *store.Store
+	log    *slog.Logger
+	loops  []*loop
+	holder string
 
 	// Replaced by tests.
 	wait func(ctx context.Context, d time.Duration) bool // false once ctx is done
 	now  func() time.Time
 }
 
-// loop is a Loop and its last result.
+// loop is a Loop, its last result, and the lease that it last had.
 type loop struct {
 	Loop
-	mu   sync.Mutex
-	last LoopStatus
+	mu      sync.Mutex
+	last    LoopStatus
+	lease   model.Lease
+	holding bool // unless the lease ran out meanwhile
+	unsure  bool // a take that failed may have taken it
 }
 
-// LoopStatus is how a loop fares.
+// LoopStatus is how a loop fares in this replica.
 type LoopStatus struct {
-	Name     string        `json:"name"`
-	Passes   int64         `json:"passes"`   // ended ones
-	Failures int64         `json:"failures"` // in a row, up to now
-	Done     int           `json:"done"`     // by the last pass
-	Error    string        `json:"error"`    // of the last pass; "" if it went well
-	Ended    time.Time     `json:"-"`
-	Age      time.Duration `json:"-"` // since the end of the last pass; -1 before the first
+	Name     string
+	Passes   int64         // ended ones
+	Failures int64         // in a row, up to now
+	Done     int           // by the last pass
+	Took     time.Duration // the last pass
+	Error    string        // of the last pass; "" if it went well
+	Ended    time.Time
+	Age      time.Duration // since the end of the last pass; -1 before the first
+
+	Lease   bool  // the loop runs under one
+	Held    bool  // by this replica, now
+	Term    int64 // the last one that this replica held; 0 if none
+	Skipped int64 // passes left out, since another replica held the lease
 }
 
 // NewRunner is a runner of loops on s. Their passes take at most half of the
-// connections together.
-func NewRunner(s *store.Store, log *slog.Logger, loops ...Loop) *Runner {
-	r := &Runner{store: s.Background(), log: log, wait: sleep, now: time.Now}
+// connections together. Each loop must pass its Check.
+func NewRunner(s *store.Store, log *slog.Logger, loops ...Loop) (*Runner, error) {
+	r := &Runner{store: s.Background(), log: log, holder: newHolder(), wait: sleep, now: time.Now}
 	for _, l := range loops {
-		r.loops = append(r.loops, &loop{Loop: l, last: LoopStatus{Name: l.Name}})
+		if err := l.Check(); err != nil {
+			return nil, err
+		}
+		r.loops = append(r.loops, &loop{Loop: l, last: LoopStatus{Name: l.Name, Lease: l.Lease}})
 	}
-	return r
+	return r, nil
 }
 
-// Run runs every loop until ctx is done and the last pass has ended.
+// Holder is this replica's name on the leases it takes.
+func (r *Runner) Holder() string { return r.holder }
+
+// Run runs every loop until ctx is done and the last pass has ended. What it
+// holds then is released.
 func (r *Runner) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, l := range r.loops {
@@ -86,6 +136,7 @@ func (r *Runner) Run(ctx context.Context) {
 // repeat begins at a random moment within the interval's first tenth: replicas
 // that start together do not work together.
 func (r *Runner) repeat(ctx context.Context, l *loop) {
+	defer r.release(ctx, l)
 	if !r.wait(ctx, rand.N(l.Every/10+1)) {
 		return
 	}
@@ -103,16 +154,37 @@ func (r *Runner) repeat(ctx context.Context, l *loop) {
 	}
 }
 
-// runOnce runs one pass and keeps its result. A panic is a failed pass.
+// runOnce runs one pass, if this replica may, and keeps its result.
 func (r *Runner) runOnce(ctx context.Context, l *loop) (n int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, passTime)
+	defer cancel()
+	began := r.now()
+	most, err := r.take(ctx, l)
+	if err == nil && most <= 0 {
+		return 0, nil
+	}
+	if err == nil {
+		n, err = r.pass(ctx, l, most)
+	}
+	if context.Cause(ctx) != context.Canceled {
+		r.record(l, n, r.now().Sub(began), err)
+	}
+	return n, err
+}
+
+// errLeaseOver cuts off a pass that outlives its lease.
+var errLeaseOver = errors.New("the lease ended before the pass did")
+
+// pass runs one pass for at most that long. A panic is a failed pass.
+func (r *Runner) pass(ctx context.Context, l *loop, most time.Duration) (n int, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, most, errLeaseOver)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
 			n, err = 0, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
-		if context.Cause(ctx) != context.Canceled {
-			r.record(l, n, err)
+		if err != nil && context.Cause(ctx) == errLeaseOver {
+			err = fmt.Errorf("%w: %w", errLeaseOver, err)
 		}
 	}()
 	if l.Run != nil {
@@ -138,12 +210,13 @@ func (r *Runner) inTx(ctx context.Context, pass func(context.Context, model.Quer
 }
 
 // record keeps the result, and logs a failure when it is not the one before.
-func (r *Runner) record(l *loop, n int, err error) {
+func (r *Runner) record(l *loop, n int, took time.Duration, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := l.last.Error
 	l.last.Passes++
-	l.last.Done, l.last.Ended, l.last.Error = n, r.now(), ""
+	l.last.Done, l.last.Took, l.last.Ended, l.last.Error = n, took, r.now(), ""
+	r.log.Debug("background pass", "loop", l.Name, "term", l.lease.Term, "done", n, "took", took)
 	if err == nil {
 		if l.last.Failures > 0 {
 			r.log.Info("background pass works again", "loop", l.Name, "failures", l.last.Failures)
@@ -162,9 +235,7 @@ func (r *Runner) record(l *loop, n int, err error) {
 func (r *Runner) Status() []LoopStatus {
 	now, list := r.now(), make([]LoopStatus, 0, len(r.loops))
 	for _, l := range r.loops {
-		l.mu.Lock()
-		s := l.last
-		l.mu.Unlock()
+		s := r.statusOf(l)
 		s.Age = -1
 		if !s.Ended.IsZero() {
 			s.Age = now.Sub(s.Ended)
@@ -188,18 +259,4 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// StoreLoops are the passes that a store needs: they follow the database's
-// clock, and keep SQLite's log small. The store may be nil.
-func StoreLoops(s *store.Store) []Loop {
-	loops := []Loop{{Name: "clock", Every: store.RemeasureEvery, Run: func(ctx context.Context, s *store.Store) (int, error) {
-		return 0, s.Remeasure(ctx)
-	}}}
-	if s != nil && s.Engine() == store.SQLite {
-		loops = append(loops, Loop{Name: "sqlite-log", Every: store.MaintainEvery, Run: func(ctx context.Context, s *store.Store) (int, error) {
-			return 0, s.Maintain(ctx)
-		}})
-	}
-	return loops
 }

@@ -64,7 +64,10 @@ func (k *ticker) step() (d time.Duration) {
 func running(t *testing.T, s *store.Store, log *bytes.Buffer, loop control.Loop) (*control.Runner, *ticker) {
 	t.Helper()
 	k := newTicker()
-	r := control.NewRunner(s, slog.New(slog.NewTextHandler(log, nil)), loop)
+	r, err := control.NewRunner(s, slog.New(slog.NewTextHandler(log, nil)), loop)
+	if err != nil {
+		t.Fatal(err)
+	}
 	r.TimeForTest(k.wait, func() time.Time { return dbtest.T0.Time })
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -201,7 +204,10 @@ func TestRunnerEndsWithItsContextAndLeavesNoGoroutine(t *testing.T) {
 			return 0, ctx.Err()
 		}})
 	var log bytes.Buffer
-	r := control.NewRunner(s, slog.New(slog.NewTextHandler(&log, nil)), loops...)
+	r, err := control.NewRunner(s, slog.New(slog.NewTextHandler(&log, nil)), loops...)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -41,6 +41,7 @@ type Health struct {
 	Pending  []string     `json:"pending"` // versions to be applied
 	Ahead    []string     `json:"ahead"`   // versions this build does not know
 	Pool     PoolHealth   `json:"pool"`
+	Holder   string       `json:"holder"` // this replica's name on leases
 	Loops    []LoopHealth `json:"loops"`
 
 	// OldestOverdueSeconds is how long ago the oldest lease ran out that the
@@ -66,6 +67,15 @@ type LoopHealth struct {
 	Failures   int64    `json:"failures"`
 	Done       int      `json:"done"`
 	AgeSeconds *float64 `json:"age_seconds"`
+
+	Lease *LeaseHealth `json:"lease"` // null for a pass that every replica runs
+}
+
+// LeaseHealth is how a pass stands that one replica at a time runs.
+type LeaseHealth struct {
+	Held    bool   `json:"held"`    // by this replica, now
+	Term    *int64 `json:"term"`    // the last one that it held; null if none
+	Skipped int64  `json:"skipped"` // passes left to the replica that held it
 }
 
 // Ready is nil if this replica can serve, else a 503 that says why not.
@@ -82,6 +92,7 @@ func (r *Readiness) Health(ctx context.Context) (any, error) {
 	h.OldestOverdueSeconds = r.oldestOverdue(ctx)
 	h.Loops = []LoopHealth{}
 	if r.runner != nil {
+		h.Holder = r.runner.Holder()
 		for _, s := range r.runner.Status() {
 			h.Loops = append(h.Loops, loopHealth(s))
 		}
@@ -117,6 +128,12 @@ func loopHealth(s LoopStatus) LoopHealth {
 	if s.Age >= 0 {
 		age := s.Age.Seconds()
 		h.AgeSeconds = &age
+	}
+	if s.Lease {
+		h.Lease = &LeaseHealth{Held: s.Held, Skipped: s.Skipped}
+		if s.Term > 0 {
+			h.Lease.Term = &s.Term
+		}
 	}
 	return h
 }

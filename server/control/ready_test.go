@@ -32,7 +32,10 @@ func TestReadyOnceEveryMigrationIsApplied(t *testing.T) {
 		})
 	}
 	dbtest.Each(t, func(t *testing.T, s *store.Store) {
-		runner := control.NewRunner(s, slog.New(slog.DiscardHandler), control.Loop{Name: "reaper", Every: time.Minute})
+		runner, err := control.NewRunner(s, slog.New(slog.DiscardHandler), control.Loop{Name: "reaper", Every: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
 		r := control.NewReadiness(s, runner)
 		if err := r.Ready(t.Context()); err != nil {
 			t.Error(err)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"regexp"
 	"sync/atomic"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -95,7 +96,7 @@ func (h *routes) draining() bool {
 	}
 }
 
-// Loops are the passes of the queue.
-func Loops() []control.Loop {
-	return []control.Loop{{Name: "run-reaper", Every: reapEvery, Run: ReapAll}}
+// Loops are the passes of the queue; the reaper's come every so often.
+func Loops(reapEvery time.Duration) []control.Loop {
+	return []control.Loop{{Name: "run-reaper", Every: reapEvery, Run: ReapAll, Batch: reapMost, Lease: true}}
 }

@@ -13,10 +13,12 @@ import (
 )
 
 // ReapBatch is how many jobs one transaction of the reaper takes back, and
-// reapEvery the time between passes.
+// reapMost how many a pass does: the next one, at once, renews the lease.
+// ReapEvery is the time between passes unless the server is told otherwise.
 const (
 	ReapBatch = 100
-	reapEvery = 10 * time.Second
+	reapMost  = 10 * ReapBatch
+	ReapEvery = 10 * time.Second
 )
 
 // Reaped is what became of one batch.
@@ -57,7 +59,7 @@ func Reap(ctx context.Context, q model.Querier, now coltype.Time, after string) 
 }
 
 // ReapAll is one pass of the reaper: batch after batch, each in a transaction
-// of its own, through all that is overdue. The error says what could not be
+// of its own, through what is overdue, at most reapMost jobs. The error says what could not be
 // taken back; the rest is.
 func ReapAll(ctx context.Context, s *store.Store) (n int, err error) {
 	var bad error
@@ -74,7 +76,7 @@ func ReapAll(ctx context.Context, s *store.Store) (n int, err error) {
 			return n, errors.Join(bad, err)
 		}
 		n, bad = n+batch.Done, errors.Join(bad, batch.Bad)
-		if after = batch.Last; after == "" {
+		if after = batch.Last; after == "" || n >= reapMost {
 			return n, bad
 		}
 	}

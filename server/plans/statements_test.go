@@ -96,6 +96,8 @@ var residual = map[string]string{
 	// updates; the partial index holds claimed jobs only.
 	"JobListOverdue": "lease_expires_at",
 	"JobLockOverdue": "lease_expires_at",
+	// The one row that the conflict found by its primary key.
+	"LeaseTake": "holder, expires_at",
 	// The attempts of one job, the latest first.
 	"RunGetByToken": "token_hash",
 }
