@@ -37,7 +37,11 @@ const (
 )
 
 //go:embed postgres/*.sql sqlite/*.sql
-var files embed.FS
+var embedded embed.FS
+
+// files are the migrations of this build: those of the folders and, with the
+// build tag nextmigration, one more.
+var files fs.FS = embedded
 
 // Mode says what a start does about pending migrations. The refusals (unknown,
 // edited, duplicate, out of order, unusable) hold in every mode.

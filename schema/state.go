@@ -174,7 +174,7 @@ func (s state) refuse() error {
 	}
 	if names := found[StateUnknown]; names != nil {
 		return refuse(CodeUnsupported, names, "unsupported_schema: the database has %s, which this build does not know: "+
-			"start the newer build that made it, or restore the backup taken before that upgrade", list("version", names))
+			"start the newer build that made it, or make a backup and follow docs/operations.md, Going back a release", list("version", names))
 	}
 	if names := found[StateEdited]; names != nil {
 		return refuse(CodeEdited, names, "%s changed after being applied: "+

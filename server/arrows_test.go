@@ -31,7 +31,7 @@ var rooms = [][]string{
 	{"gen/postgres", "gen/sqlite"},
 	{"gen/model"},
 	{"server/fault", "server/id", "server/keyset"},
-	{"schema/coltype", "client"},
+	{"schema/coltype", "schema/next", "client"},
 }
 
 // apart are the rooms that only serve tests and generation: no arrow ends there, and theirs are free.

@@ -215,6 +215,7 @@ func schemaSum() (string, error) {
 		return "", fmt.Errorf("no migrations in %s: %w", root, err)
 	}
 	sum := sha256.New()
+	fmt.Fprintln(sum, schema.Expected(schema.Postgres)) // one more with the tag nextmigration
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {

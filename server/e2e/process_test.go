@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -19,41 +20,48 @@ import (
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if dir := binDir; dir != "" {
+	if dir, err := binDir(); err == nil {
 		_ = os.RemoveAll(dir)
 	}
 	os.Exit(code)
 }
 
-var binDir string
-
-// binary builds the program, once, the way it is released: without cgo. A build
-// that is there already is tested instead if STINT_TEST_BINARY names it.
+// binary is the program as it is released: without cgo. A build that is there
+// already is tested instead if STINT_TEST_BINARY names it.
 var binary = sync.OnceValues(func() (string, error) {
 	if path := os.Getenv("STINT_TEST_BINARY"); path != "" {
 		return filepath.Abs(path)
 	}
-	dir, err := os.MkdirTemp("", "stint-e2e-")
+	return build("stint")
+})
+
+// nextBinary is the program of a release that knows one migration more.
+var nextBinary = sync.OnceValues(func() (string, error) { return build("stint-next", "-tags", "nextmigration") })
+
+var binDir = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "stint-e2e-") })
+
+func build(name string, flags ...string) (string, error) {
+	dir, err := binDir()
 	if err != nil {
 		return "", err
 	}
-	binDir = dir
-	path := filepath.Join(dir, "stint")
-	build := exec.Command("go", "build", "-o", path, "./cmd/stint")
+	path := filepath.Join(dir, name)
+	build := exec.Command("go", slices.Concat([]string{"build"}, flags, []string{"-o", path, "./cmd/stint"})...)
 	build.Dir = "../.."
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build stint: %w\n%s", err, out)
 	}
 	return path, nil
-})
+}
 
 // process is `stint serve` on a database. Its client follows it from one start
 // to the next, since every start draws a new port.
 type process struct {
 	*client
 	t     *testing.T
-	url   string // of the database; "" leaves it to env
+	build func() (string, error) // binary, unless a test says otherwise
+	url   string                 // of the database; "" leaves it to env
 	store *store.Store
 	db    *door
 	env   []string
@@ -86,7 +94,7 @@ func startOn(t *testing.T, s *store.Store, flags ...string) *process {
 
 // newProcess is a server that has not been started.
 func newProcess(t *testing.T, url string, flags ...string) *process {
-	p := &process{t: t, url: url, flags: flags, log: &logBuffer{}}
+	p := &process{t: t, build: binary, url: url, flags: flags, log: &logBuffer{}}
 	p.client = newClient(t, p.URL, "")
 	t.Cleanup(func() {
 		p.kill9()
@@ -98,7 +106,7 @@ func newProcess(t *testing.T, url string, flags ...string) *process {
 // launch starts the process, and returns at once.
 func (p *process) launch() {
 	p.t.Helper()
-	path, err := binary()
+	path, err := p.build()
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/schema/next"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/jobs"
 	"github.com/stint-run/stint/server/store"
@@ -80,20 +81,51 @@ func TestKeptStatementsPrepareOnThisSchema(t *testing.T) {
 		for _, engine := range engines {
 			t.Run(filepath.Base(dir)+"/"+engine, func(t *testing.T) {
 				t.Parallel()
-				if len(statements[engine]) == 0 {
-					t.Fatal("no statements were kept")
-				}
-				db := dbtest.DB(t, dbtest.Open(t, store.Config{URL: dbtest.URL(t, engine)}))
-				for name, text := range statements[engine] {
-					stmt, err := db.PrepareContext(t.Context(), text)
-					if err != nil {
-						t.Errorf("%s: %v", name, err)
-						continue
-					}
-					stmt.Close()
-				}
+				prepares(t, dbtest.URL(t, engine), statements[engine])
 			})
 		}
+	}
+}
+
+// TestStatementsPrepareOnTheNextSchema: those of this build too, on the schema
+// that a build with the tag nextmigration makes.
+func TestStatementsPrepareOnTheNextSchema(t *testing.T) {
+	t.Parallel()
+	for _, engine := range engines {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			files, err := next.After(os.DirFS(filepath.Join(dbtest.Root(t), "schema")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			url := dbtest.Empty(t, engine)
+			report, err := schema.Migrate(t.Context(), schema.Options{URL: url, FS: files})
+			if err != nil || report.Applied[len(report.Applied)-1].Name[4:] != "_next.sql" {
+				t.Fatalf("%+v, %v", report, err)
+			}
+			prepares(t, url, dbtest.Statements(t, engine))
+			for _, dir := range releases(t) {
+				var statements map[string]map[string]string
+				readJSON(t, filepath.Join(dir, "statements.json"), &statements)
+				prepares(t, url, statements[engine])
+			}
+		})
+	}
+}
+
+func prepares(t *testing.T, url string, statements map[string]string) {
+	t.Helper()
+	if len(statements) == 0 {
+		t.Fatal("no statements")
+	}
+	db := dbtest.DB(t, dbtest.Open(t, store.Config{URL: url}))
+	for name, text := range statements {
+		stmt, err := db.PrepareContext(t.Context(), text)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		stmt.Close()
 	}
 }
 
