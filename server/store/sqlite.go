@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"modernc.org/sqlite"
 
 	"github.com/stint-run/stint/gen/model"
 	gen "github.com/stint-run/stint/gen/sqlite"
@@ -64,10 +64,11 @@ func openSQLite(ctx context.Context, c Config) (*lite, error) {
 }
 
 func openPool(dsn string, size int) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", dsn)
+	connector, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
+	db := sql.OpenDB(stmtConnector{connector})
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
 	return db, nil
