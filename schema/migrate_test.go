@@ -235,3 +235,12 @@ var slowStep = step{
 	sqlite: "create table a (id bigint primary key); insert into a with recursive n(i) as " +
 		"(select 1 union all select i + 1 from n where i < 3000000000) select count(*) from n",
 }
+
+// What the URL says of the pool is nobody's business but the store's.
+func TestPoolSettingsInTheURLAreNotSentToTheServer(t *testing.T) {
+	t.Parallel()
+	db := postgresDatabase(t)
+	if _, err := Migrate(t.Context(), Options{URL: db.url + "&pool_max_conns=3"}); err != nil {
+		t.Error(err)
+	}
+}

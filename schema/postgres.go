@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -26,10 +27,13 @@ type postgresEngine struct {
 }
 
 func newPostgres(at location, o Options) (*postgresEngine, error) {
-	config, err := pgx.ParseConfig(at.raw)
+	// Read as the store reads it: pgx alone would send pool_max_conns and its
+	// like to the server, which refuses them.
+	pool, err := pgxpool.ParseConfig(at.raw)
 	if err != nil {
 		return nil, parseError(at, err)
 	}
+	config := pool.ConnConfig
 	// The simple protocol: files hold several statements, and poolers forget
 	// prepared ones.
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
