@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -114,3 +115,12 @@ type hidden struct {
 
 func (h *hidden) Error() string { return h.text }
 func (h *hidden) Unwrap() error { return h.err }
+
+// Hide is err on one line, without any form of a password of the URL.
+func Hide(raw string, err error) error {
+	at, wrong := locate(raw)
+	if wrong != nil {
+		return errors.New("the database URL is not valid")
+	}
+	return at.hide(err)
+}

@@ -91,6 +91,10 @@ func Explain(err error) error {
 	return fault.Unavailable(detail).After(retryAfter).Because(err)
 }
 
+// Away reports whether err comes from the state of the database: it cannot be
+// had now, and may be later.
+func Away(err error) bool { return err != nil && away(err) }
+
 // poolerInTheWay reports that a prepared statement met another connection than
 // the one it was prepared on; see ExecMode.
 func poolerInTheWay(err error) bool {

@@ -1,0 +1,139 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/stint-run/stint/schema"
+	"github.com/stint-run/stint/server/store"
+)
+
+func createPostgres(ctx context.Context, o Options) (Report, error) {
+	if err := vacant(o.File, "a backup replaces nothing, choose another name"); err != nil {
+		return Report{}, err
+	}
+	versions, err := reach(ctx, o)
+	if err != nil {
+		return Report{}, err
+	}
+	if _, err := reportOf(store.Postgres, o, versions); err != nil {
+		return Report{}, fmt.Errorf("back up %s: %w", store.Redact(o.URL), err)
+	}
+	at, err := look(ctx, o.URL)
+	if err != nil {
+		return Report{}, err
+	}
+	dump, err := program(ctx, "pg_dump", at.major)
+	if err != nil {
+		return Report{}, err
+	}
+	p, err := newPartial(o.File)
+	if err != nil {
+		return Report{}, fmt.Errorf("make the backup: %w", err)
+	}
+	defer p.discard()
+	if err := dumpTo(ctx, p.path, run{path: dump, url: o.URL, args: []string{"--format=custom", "--schema=" + at.namespace, "--lock-wait-timeout=30s"}}, o); err != nil {
+		return Report{}, fmt.Errorf("back up %s: %w", store.Redact(o.URL), err)
+	}
+	r, _, err := checkArchive(ctx, p.path, at.major, o) // whatever schema: a newer build's is worth keeping
+	if err != nil {
+		return r, fmt.Errorf("check the backup: %w", err)
+	}
+	if err := errors.Join(syncPath(p.path), p.place()); err != nil {
+		return r, fmt.Errorf("put the backup in place: %w", err)
+	}
+	return r, nil
+}
+
+// dumpTo runs pg_dump into a file through this process: one that is killed ends
+// pg_dump too, and a full disk is this process's to tell.
+func dumpTo(ctx context.Context, path string, r run, o Options) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := &written{w: f, o: o}
+	r.out = w
+	if err := r.do(ctx); w.err == nil {
+		return err
+	}
+	return w.err
+}
+
+// written counts, and remembers why it could not write.
+type written struct {
+	w    io.Writer
+	o    Options
+	done int64
+	err  error
+}
+
+func (w *written) Write(b []byte) (int, error) {
+	n, err := w.w.Write(b)
+	w.done += int64(n)
+	w.o.progress(w.done, 0)
+	w.err = err
+	return n, err
+}
+
+// there is what has to be known of a PostgreSQL before its programs are run.
+type there struct {
+	major     int
+	namespace string
+	tables    map[string]bool // of that namespace
+}
+
+const lookWait = 10 * time.Second
+
+func look(ctx context.Context, raw string) (at there, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookWait)
+	defer cancel()
+	conn, err := connect(ctx, raw)
+	if err != nil {
+		return at, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	err = conn.QueryRow(ctx, `select current_setting('server_version_num')::int / 10000,
+		coalesce((select n.nspname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+			where c.oid = to_regclass('schema_migrations')), current_schema(), '')`).Scan(&at.major, &at.namespace)
+	if err != nil {
+		return at, err
+	}
+	rows, err := conn.Query(ctx, `select relname::text from pg_class where relnamespace = to_regnamespace(quote_ident($1)) and relkind in ('r', 'p', 'v', 'm', 'f')`, at.namespace)
+	if err != nil {
+		return at, err
+	}
+	at.tables = map[string]bool{}
+	var name string
+	_, err = pgx.ForEachRow(rows, []any{&name}, func() error {
+		at.tables[name] = true
+		return nil
+	})
+	return at, err
+}
+
+// connect opens one plain connection. What the URL says of pools means nothing
+// to it, and pgx alone would send that to the server.
+func connect(ctx context.Context, raw string) (*pgx.Conn, error) {
+	config, err := pgxpool.ParseConfig(raw)
+	if err != nil {
+		return nil, fmt.Errorf("the database URL %s is not valid", store.Redact(raw))
+	}
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
+		err = fmt.Errorf("connect: %w", answer) // the server's own answer, without how other ways went
+	}
+	if err != nil && store.Away(err) {
+		return nil, fmt.Errorf("%w: %w", ErrAway, schema.Hide(raw, err))
+	}
+	return conn, err
+}

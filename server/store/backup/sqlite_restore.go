@@ -1,0 +1,172 @@
+package backup
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+
+	"github.com/stint-run/stint/schema"
+	"github.com/stint-run/stint/server/store"
+)
+
+func restoreSQLite(ctx context.Context, o Options) (Report, error) {
+	path, err := store.SQLitePath(o.URL)
+	if err != nil {
+		return Report{}, err
+	}
+	if err := begins(o.File, liteMagic); err != nil {
+		return Report{}, err
+	}
+	if sizeOf(o.File+"-wal") > 0 {
+		return Report{}, fmt.Errorf("%s-wal belongs to %s, which is no backup without it: make one with stint backup create", o.File, o.File)
+	}
+	if err := vacancy(path, o.Force); err != nil {
+		return Report{}, err
+	}
+	p, err := newPartial(path)
+	if err != nil {
+		return Report{}, fmt.Errorf("make the database: %w", err)
+	}
+	defer p.discard()
+	if err := copyIn(ctx, o, p.path); err != nil {
+		return Report{}, fmt.Errorf("copy %s: %w", o.File, err)
+	}
+	r, err := usable(ctx, p.path, o)
+	if err != nil {
+		return r, fmt.Errorf("%s is refused: %w", o.File, err)
+	}
+	if err := settle(ctx, p, o.Force); err != nil {
+		return r, fmt.Errorf("put the database in place: %w", err)
+	}
+	return r, nil
+}
+
+// vacancy refuses a path that a database, or the log of one, is at. A log that
+// is left behind would be taken for the new database's own.
+func vacancy(path string, force bool) error {
+	if force {
+		return nil
+	}
+	for _, name := range append([]string{path}, besides(path)...) {
+		if err := vacant(name, "stop the server and use --force to replace it"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyIn copies the backup, so that what was checked is what is put in place.
+func copyIn(ctx context.Context, o Options, to string) (err error) {
+	in, err := os.Open(o.File)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	_, err = io.Copy(out, &counted{ctx: ctx, r: in, o: o, total: sizeOf(o.File)})
+	return err
+}
+
+// counted is a reader that tells how far it is, and ends with its context.
+type counted struct {
+	ctx         context.Context
+	r           io.Reader
+	o           Options
+	done, total int64
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := c.r.Read(b)
+	c.done += int64(n)
+	c.o.progress(c.done, c.total)
+	return n, err
+}
+
+// usable reads all of the copy and makes sure that this build may start on it.
+func usable(ctx context.Context, path string, o Options) (Report, error) {
+	r, err := checkSQLite(ctx, path, o)
+	if err != nil {
+		return r, err
+	}
+	_, err = schema.Migrate(ctx, schema.Options{URL: "sqlite:" + path, Mode: schema.Off})
+	if refused, ok := errors.AsType[*schema.Error](err); ok {
+		return r, refused // without the copy's name, which means nothing to anybody
+	}
+	return r, err
+}
+
+// settle puts the copy in place. A database that is replaced is first one file
+// without a log, and then locked against whoever would open it.
+func settle(ctx context.Context, p partial, force bool) error {
+	if err := syncPath(p.path); err != nil {
+		return err
+	}
+	if !force {
+		return p.place()
+	}
+	if _, err := os.Stat(p.final); errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(removeLeft(p.final), p.place())
+	}
+	if err := fold(ctx, p.final); err != nil {
+		return err
+	}
+	unlock, err := lockOut(p.final)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := removeLeft(p.final); err != nil {
+		return err
+	}
+	return p.replace()
+}
+
+func removeLeft(path string) error {
+	for _, name := range besides(path) {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// fold writes the log of the old database into it, so that a process killed
+// before the rename leaves it whole. It fails while anybody has it open. One
+// that is too broken to be read has no log worth keeping.
+func fold(ctx context.Context, path string) error {
+	unlock, err := lockOut(path)
+	if err != nil {
+		return err
+	}
+	unlock()
+	db, err := sql.Open("sqlite", schema.FileURI(path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(0)"}}))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var mode string
+	err = db.QueryRowContext(ctx, "pragma journal_mode=delete").Scan(&mode)
+	switch {
+	case errors.Is(damaged(err), errDamaged):
+		return nil
+	case err != nil && store.LockTimeout(err), err == nil && mode != "delete":
+		return inUse(path)
+	}
+	return err
+}
+
+func inUse(path string) error {
+	return fmt.Errorf("%s is in use by another process: stop the server first", path)
+}
