@@ -1,5 +1,11 @@
 -- migrate:up
 
+-- RepoPage
+create index repos_by_created on repos (owner_id, created_at, id);
+-- RepoPageByName. The name is one expression, so that this index never offers
+-- itself where repos_identity finds the one row.
+create index repos_by_name on repos (owner_id, lower(namespace || '/' || name), created_at, id);
+
 create table proposals (
     id text collate "C" primary key,
     owner_id text collate "C" not null references owners (id),
