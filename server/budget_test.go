@@ -114,5 +114,25 @@ func TestRequestsKeepWithinTheirStatements(t *testing.T) {
 		within(3, "POST", "/v1/jobs/"+job.ID+"/complete", object{"lease_token": job.LeaseToken}, nil)
 		within(4, "POST", "/v1/jobs/"+claimed.Jobs[1].ID+"/fail", object{"lease_token": claimed.Jobs[1].LeaseToken, "error": object{"code": "x", "message": ""}}, nil)
 		within(2, "POST", "/v1/jobs", object{"kind": "review"}, nil)
+		proposalsWithin(within, job.RunID)
 	})
+}
+
+// proposalsWithin holds repositories and proposals to their budgets.
+func proposalsWithin(within func(most int, method, path string, body, into any), run string) {
+	var tracked struct{ Repo struct{ ID string } }
+	within(2, "POST", "/v1/repos", object{"forge": "github", "namespace": "acme", "name": "site"}, &tracked)
+	var made struct{ Proposal struct{ ID string } }
+	within(4, "POST", "/v1/repos/"+tracked.Repo.ID+"/proposals", object{"stream": "main", "head": "fix", "title": "t", "run_id": run}, &made)
+	within(3, "POST", "/v1/repos/"+tracked.Repo.ID+"/proposals", object{"stream": "main", "head": "fix", "title": "t"}, nil)
+	within(1, "GET", "/v1/repos/"+tracked.Repo.ID, nil, nil)
+	within(2, "GET", "/v1/proposals/"+made.Proposal.ID, nil, nil)
+	for _, list := range []string{"", "?namespace=Acme&name=Site", "?forge=github&namespace=acme&name=site", "?name=other"} {
+		within(1, "GET", "/v1/repos"+list, nil, nil)
+	}
+	for _, author := range []string{"", "&author=test", "&author=nobody"} {
+		for _, filter := range []string{"", "&state=open", "&stream=main", "&state=open&stream=main", "&state=closed", "&stream=other"} {
+			within(2, "GET", "/v1/repos/"+tracked.Repo.ID+"/proposals?limit=1"+author+filter, nil, nil)
+		}
+	}
 }

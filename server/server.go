@@ -12,6 +12,7 @@ import (
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/jobs"
 	"github.com/stint-run/stint/server/ops"
+	"github.com/stint-run/stint/server/repos"
 	"github.com/stint-run/stint/server/runs"
 	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/web"
@@ -74,6 +75,7 @@ func New(c Config, s *store.Store, cursorKey []byte) *Server {
 		Verifier: verifier, Readiness: control.NewReadiness(s, runner),
 	})
 	jobs.Routes(api, s, jobs.NewHub())
+	repos.Routes(api)
 	runs.Routes(api)
 	ops.Routes(api)
 	return &Server{api: api, runner: runner}

@@ -68,6 +68,30 @@ func (e ClaimedWaitingFor) Valid() bool {
 	}
 }
 
+// Defines values for CountedRepoForge.
+const (
+	CountedRepoForgeForgejo CountedRepoForge = "forgejo"
+	CountedRepoForgeGitea   CountedRepoForge = "gitea"
+	CountedRepoForgeGithub  CountedRepoForge = "github"
+	CountedRepoForgeGitlab  CountedRepoForge = "gitlab"
+)
+
+// Valid indicates whether the value is a known member of the CountedRepoForge enum.
+func (e CountedRepoForge) Valid() bool {
+	switch e {
+	case CountedRepoForgeForgejo:
+		return true
+	case CountedRepoForgeGitea:
+		return true
+	case CountedRepoForgeGithub:
+		return true
+	case CountedRepoForgeGitlab:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EnqueueBodyOnDuplicate.
 const (
 	EnqueueBodyOnDuplicateKeep    EnqueueBodyOnDuplicate = "keep"
@@ -182,6 +206,162 @@ func (e JobWaitingFor) Valid() bool {
 	}
 }
 
+// Defines values for ProposalState.
+const (
+	ProposalStateClosed ProposalState = "closed"
+	ProposalStateMerged ProposalState = "merged"
+	ProposalStateOpen   ProposalState = "open"
+)
+
+// Valid indicates whether the value is a known member of the ProposalState enum.
+func (e ProposalState) Valid() bool {
+	switch e {
+	case ProposalStateClosed:
+		return true
+	case ProposalStateMerged:
+		return true
+	case ProposalStateOpen:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ProposalDetailRunJobState.
+const (
+	ProposalDetailRunJobStateCancelled   ProposalDetailRunJobState = "cancelled"
+	ProposalDetailRunJobStateClaimed     ProposalDetailRunJobState = "claimed"
+	ProposalDetailRunJobStateFailed      ProposalDetailRunJobState = "failed"
+	ProposalDetailRunJobStateLessThanNil ProposalDetailRunJobState = "<nil>"
+	ProposalDetailRunJobStatePending     ProposalDetailRunJobState = "pending"
+	ProposalDetailRunJobStateSucceeded   ProposalDetailRunJobState = "succeeded"
+)
+
+// Valid indicates whether the value is a known member of the ProposalDetailRunJobState enum.
+func (e ProposalDetailRunJobState) Valid() bool {
+	switch e {
+	case ProposalDetailRunJobStateCancelled:
+		return true
+	case ProposalDetailRunJobStateClaimed:
+		return true
+	case ProposalDetailRunJobStateFailed:
+		return true
+	case ProposalDetailRunJobStateLessThanNil:
+		return true
+	case ProposalDetailRunJobStatePending:
+		return true
+	case ProposalDetailRunJobStateSucceeded:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ProposalDetailRunKind.
+const (
+	ProposalDetailRunKindBrowser   ProposalDetailRunKind = "browser"
+	ProposalDetailRunKindJob       ProposalDetailRunKind = "job"
+	ProposalDetailRunKindManual    ProposalDetailRunKind = "manual"
+	ProposalDetailRunKindScheduled ProposalDetailRunKind = "scheduled"
+	ProposalDetailRunKindWebhook   ProposalDetailRunKind = "webhook"
+)
+
+// Valid indicates whether the value is a known member of the ProposalDetailRunKind enum.
+func (e ProposalDetailRunKind) Valid() bool {
+	switch e {
+	case ProposalDetailRunKindBrowser:
+		return true
+	case ProposalDetailRunKindJob:
+		return true
+	case ProposalDetailRunKindManual:
+		return true
+	case ProposalDetailRunKindScheduled:
+		return true
+	case ProposalDetailRunKindWebhook:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ProposalDetailRunStatus.
+const (
+	ProposalDetailRunStatusAbandoned         ProposalDetailRunStatus = "abandoned"
+	ProposalDetailRunStatusCancelled         ProposalDetailRunStatus = "cancelled"
+	ProposalDetailRunStatusFailed            ProposalDetailRunStatus = "failed"
+	ProposalDetailRunStatusInProgress        ProposalDetailRunStatus = "in_progress"
+	ProposalDetailRunStatusSkipped           ProposalDetailRunStatus = "skipped"
+	ProposalDetailRunStatusSucceeded         ProposalDetailRunStatus = "succeeded"
+	ProposalDetailRunStatusSucceededWithGaps ProposalDetailRunStatus = "succeeded_with_gaps"
+)
+
+// Valid indicates whether the value is a known member of the ProposalDetailRunStatus enum.
+func (e ProposalDetailRunStatus) Valid() bool {
+	switch e {
+	case ProposalDetailRunStatusAbandoned:
+		return true
+	case ProposalDetailRunStatusCancelled:
+		return true
+	case ProposalDetailRunStatusFailed:
+		return true
+	case ProposalDetailRunStatusInProgress:
+		return true
+	case ProposalDetailRunStatusSkipped:
+		return true
+	case ProposalDetailRunStatusSucceeded:
+		return true
+	case ProposalDetailRunStatusSucceededWithGaps:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ProposalDetailState.
+const (
+	ProposalDetailStateClosed ProposalDetailState = "closed"
+	ProposalDetailStateMerged ProposalDetailState = "merged"
+	ProposalDetailStateOpen   ProposalDetailState = "open"
+)
+
+// Valid indicates whether the value is a known member of the ProposalDetailState enum.
+func (e ProposalDetailState) Valid() bool {
+	switch e {
+	case ProposalDetailStateClosed:
+		return true
+	case ProposalDetailStateMerged:
+		return true
+	case ProposalDetailStateOpen:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RepoForge.
+const (
+	RepoForgeForgejo RepoForge = "forgejo"
+	RepoForgeGitea   RepoForge = "gitea"
+	RepoForgeGithub  RepoForge = "github"
+	RepoForgeGitlab  RepoForge = "gitlab"
+)
+
+// Valid indicates whether the value is a known member of the RepoForge enum.
+func (e RepoForge) Valid() bool {
+	switch e {
+	case RepoForgeForgejo:
+		return true
+	case RepoForgeGitea:
+		return true
+	case RepoForgeGithub:
+		return true
+	case RepoForgeGitlab:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RepoBodyForge.
 const (
 	RepoBodyForgeForgejo RepoBodyForge = "forgejo"
@@ -287,6 +467,75 @@ func (e RunStatus) Valid() bool {
 	}
 }
 
+// Defines values for TrackRepoRequestForge.
+const (
+	TrackRepoRequestForgeForgejo TrackRepoRequestForge = "forgejo"
+	TrackRepoRequestForgeGitea   TrackRepoRequestForge = "gitea"
+	TrackRepoRequestForgeGithub  TrackRepoRequestForge = "github"
+	TrackRepoRequestForgeGitlab  TrackRepoRequestForge = "gitlab"
+)
+
+// Valid indicates whether the value is a known member of the TrackRepoRequestForge enum.
+func (e TrackRepoRequestForge) Valid() bool {
+	switch e {
+	case TrackRepoRequestForgeForgejo:
+		return true
+	case TrackRepoRequestForgeGitea:
+		return true
+	case TrackRepoRequestForgeGithub:
+		return true
+	case TrackRepoRequestForgeGitlab:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TransitionFromState.
+const (
+	TransitionFromStateClosed      TransitionFromState = "closed"
+	TransitionFromStateLessThanNil TransitionFromState = "<nil>"
+	TransitionFromStateMerged      TransitionFromState = "merged"
+	TransitionFromStateOpen        TransitionFromState = "open"
+)
+
+// Valid indicates whether the value is a known member of the TransitionFromState enum.
+func (e TransitionFromState) Valid() bool {
+	switch e {
+	case TransitionFromStateClosed:
+		return true
+	case TransitionFromStateLessThanNil:
+		return true
+	case TransitionFromStateMerged:
+		return true
+	case TransitionFromStateOpen:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TransitionToState.
+const (
+	TransitionToStateClosed TransitionToState = "closed"
+	TransitionToStateMerged TransitionToState = "merged"
+	TransitionToStateOpen   TransitionToState = "open"
+)
+
+// Valid indicates whether the value is a known member of the TransitionToState enum.
+func (e TransitionToState) Valid() bool {
+	switch e {
+	case TransitionToStateClosed:
+		return true
+	case TransitionToStateMerged:
+		return true
+	case TransitionToStateOpen:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListJobsParamsState.
 const (
 	ListJobsParamsStateCancelled ListJobsParamsState = "cancelled"
@@ -308,6 +557,51 @@ func (e ListJobsParamsState) Valid() bool {
 	case ListJobsParamsStatePending:
 		return true
 	case ListJobsParamsStateSucceeded:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListReposParamsForge.
+const (
+	ListReposParamsForgeForgejo ListReposParamsForge = "forgejo"
+	ListReposParamsForgeGitea   ListReposParamsForge = "gitea"
+	ListReposParamsForgeGithub  ListReposParamsForge = "github"
+	ListReposParamsForgeGitlab  ListReposParamsForge = "gitlab"
+)
+
+// Valid indicates whether the value is a known member of the ListReposParamsForge enum.
+func (e ListReposParamsForge) Valid() bool {
+	switch e {
+	case ListReposParamsForgeForgejo:
+		return true
+	case ListReposParamsForgeGitea:
+		return true
+	case ListReposParamsForgeGithub:
+		return true
+	case ListReposParamsForgeGitlab:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListProposalsParamsState.
+const (
+	ListProposalsParamsStateClosed ListProposalsParamsState = "closed"
+	ListProposalsParamsStateMerged ListProposalsParamsState = "merged"
+	ListProposalsParamsStateOpen   ListProposalsParamsState = "open"
+)
+
+// Valid indicates whether the value is a known member of the ListProposalsParamsState enum.
+func (e ListProposalsParamsState) Valid() bool {
+	switch e {
+	case ListProposalsParamsStateClosed:
+		return true
+	case ListProposalsParamsStateMerged:
+		return true
+	case ListProposalsParamsStateOpen:
 		return true
 	default:
 		return false
@@ -509,6 +803,43 @@ type CompleteResult struct {
 	Status int64 `json:"status"`
 }
 
+// Count defines model for Count.
+type Count struct {
+	// AtLeast There are more than value, which is 1,000.
+	AtLeast bool  `json:"at_least"`
+	Value   int64 `json:"value"`
+}
+
+// CountedRepo defines model for CountedRepo.
+type CountedRepo struct {
+	CreatedAt     time.Time        `json:"created_at"`
+	DefaultStream *string          `json:"default_stream"`
+	Forge         CountedRepoForge `json:"forge"`
+	Host          string           `json:"host"`
+	ID            string           `json:"id"`
+
+	// LabelsSyncedAt Nothing sets it yet.
+	LabelsSyncedAt *time.Time `json:"labels_synced_at"`
+
+	// Name In the spelling that came first.
+	Name string `json:"name"`
+
+	// Namespace In the spelling that came first.
+	Namespace string                         `json:"namespace"`
+	Proposals CountedRepoJSONProposalsStruct `json:"proposals"`
+	UpdatedAt time.Time                      `json:"updated_at"`
+}
+
+// CountedRepoForge defines model for CountedRepo.Forge.
+type CountedRepoForge string
+
+// CountedRepoJSONProposalsStruct defines model for CountedRepoJSONProposalsStruct.
+type CountedRepoJSONProposalsStruct struct {
+	Closed Count `json:"closed"`
+	Merged Count `json:"merged"`
+	Open   Count `json:"open"`
+}
+
 // CreateTokenRequest defines model for CreateTokenRequest.
 type CreateTokenRequest struct {
 	// ExpiresAt Absent: never.
@@ -519,6 +850,13 @@ type CreateTokenRequest struct {
 
 	// Scopes What the token may do; none that the caller's own token lacks.
 	Scopes []string `json:"scopes"`
+}
+
+// Created defines model for Created.
+type Created struct {
+	// Deduplicated One of that stream and head was open: proposal is that one.
+	Deduplicated bool     `json:"deduplicated"`
+	Proposal     Proposal `json:"proposal"`
 }
 
 // CreatedToken defines model for CreatedToken.
@@ -758,6 +1096,11 @@ type KindPage struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// Moved defines model for Moved.
+type Moved struct {
+	Proposal Proposal `json:"proposal"`
+}
+
 // Problem defines model for Problem.
 type Problem struct {
 	// Code What to decide by; the other texts are for people.
@@ -772,7 +1115,10 @@ type Problem struct {
 
 	// LimitBytes The bound that the body exceeds.
 	LimitBytes *int64 `json:"limit_bytes,omitempty"`
-	RequestID  string `json:"request_id"`
+
+	// ProposalID The proposal that a conflict speaks of.
+	ProposalID *string `json:"proposal_id,omitempty"`
+	RequestID  string  `json:"request_id"`
 
 	// RequiredScope The scope that the token lacks.
 	RequiredScope *string `json:"required_scope,omitempty"`
@@ -784,13 +1130,132 @@ type Problem struct {
 	// RunID The run that a conflict speaks of.
 	RunID *string `json:"run_id,omitempty"`
 
-	// State The state of that job or run now.
+	// State The state of that job, run or proposal now.
 	State  *string `json:"state,omitempty"`
 	Status int64   `json:"status"`
 	Title  string  `json:"title"`
 
 	// Type A page of this server about the code.
 	Type string `json:"type"`
+}
+
+// Proposal defines model for Proposal.
+type Proposal struct {
+	Author string  `json:"author"`
+	Base   *string `json:"base"`
+	Body   *string `json:"body"`
+
+	// ClosedAt When it was merged or closed.
+	ClosedAt  *time.Time `json:"closed_at"`
+	CreatedAt time.Time  `json:"created_at"`
+	Head      string     `json:"head"`
+	ID        string     `json:"id"`
+
+	// Omitted Members over 4 KiB that a list leaves out.
+	Omitted   []string      `json:"omitted"`
+	RepoID    string        `json:"repo_id"`
+	RunID     *string       `json:"run_id"`
+	State     ProposalState `json:"state"`
+	Stream    string        `json:"stream"`
+	Title     string        `json:"title"`
+	UpdatedAt time.Time     `json:"updated_at"`
+
+	// URL http or https.
+	URL *string `json:"url"`
+
+	// Version 1 at first, and one more with every transition.
+	Version int64 `json:"version"`
+}
+
+// ProposalState defines model for Proposal.State.
+type ProposalState string
+
+// ProposalBody defines model for ProposalBody.
+type ProposalBody struct {
+	// Author Absent: the token's name.
+	Author *string `json:"author,omitempty"`
+
+	// Base What the change was made from, such as a commit.
+	Base *string `json:"base,omitempty"`
+
+	// Body Up to 64 KiB.
+	Body *string `json:"body,omitempty"`
+
+	// Head What holds the change, such as a branch.
+	Head string `json:"head"`
+
+	// RunID The run that made it. It need not be known yet, or any more.
+	RunID *string `json:"run_id,omitempty"`
+
+	// Stream What the change is to go into, such as a branch.
+	Stream string `json:"stream"`
+	Title  string `json:"title"`
+
+	// URL Where people look at it: http or https.
+	URL *string `json:"url,omitempty"`
+}
+
+// ProposalDetail defines model for ProposalDetail.
+type ProposalDetail struct {
+	Author string  `json:"author"`
+	Base   *string `json:"base"`
+	Body   *string `json:"body"`
+
+	// ClosedAt When it was merged or closed.
+	ClosedAt  *time.Time `json:"closed_at"`
+	CreatedAt time.Time  `json:"created_at"`
+	Head      string     `json:"head"`
+	ID        string     `json:"id"`
+
+	// Omitted Members over 4 KiB that a list leaves out.
+	Omitted []string `json:"omitted"`
+	RepoID  string   `json:"repo_id"`
+
+	// Run null: none was named, or it is not known.
+	Run *struct {
+		ID    string  `json:"id"`
+		JobID *string `json:"job_id"`
+
+		// JobState null: no job, or it is gone.
+		JobState *ProposalDetailRunJobState `json:"job_state"`
+		Kind     ProposalDetailRunKind      `json:"kind"`
+
+		// Status As /v1/runs shows it.
+		Status ProposalDetailRunStatus `json:"status"`
+	} `json:"run"`
+	RunID  *string             `json:"run_id"`
+	State  ProposalDetailState `json:"state"`
+	Stream string              `json:"stream"`
+	Title  string              `json:"title"`
+
+	// Transitions The latest 50, the latest first; version tells how many there were.
+	Transitions []Transition `json:"transitions"`
+	UpdatedAt   time.Time    `json:"updated_at"`
+
+	// URL http or https.
+	URL *string `json:"url"`
+
+	// Version 1 at first, and one more with every transition.
+	Version int64 `json:"version"`
+}
+
+// ProposalDetailRunJobState null: no job, or it is gone.
+type ProposalDetailRunJobState string
+
+// ProposalDetailRunKind defines model for ProposalDetail.Run.Kind.
+type ProposalDetailRunKind string
+
+// ProposalDetailRunStatus As /v1/runs shows it.
+type ProposalDetailRunStatus string
+
+// ProposalDetailState defines model for ProposalDetail.State.
+type ProposalDetailState string
+
+// ProposalPage defines model for ProposalPage.
+type ProposalPage struct {
+	Data       []Proposal `json:"data"`
+	HasMore    bool       `json:"has_more"`
+	NextCursor *string    `json:"next_cursor"`
 }
 
 // PutKindRequest defines model for PutKindRequest.
@@ -809,6 +1274,28 @@ type ReleaseJobRequest struct {
 	LeaseToken string `json:"lease_token"`
 }
 
+// Repo defines model for Repo.
+type Repo struct {
+	CreatedAt     time.Time `json:"created_at"`
+	DefaultStream *string   `json:"default_stream"`
+	Forge         RepoForge `json:"forge"`
+	Host          string    `json:"host"`
+	ID            string    `json:"id"`
+
+	// LabelsSyncedAt Nothing sets it yet.
+	LabelsSyncedAt *time.Time `json:"labels_synced_at"`
+
+	// Name In the spelling that came first.
+	Name string `json:"name"`
+
+	// Namespace In the spelling that came first.
+	Namespace string    `json:"namespace"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// RepoForge defines model for Repo.Forge.
+type RepoForge string
+
 // RepoBody defines model for RepoBody.
 type RepoBody struct {
 	Forge RepoBodyForge `json:"forge"`
@@ -825,6 +1312,13 @@ type RepoBody struct {
 
 // RepoBodyForge defines model for RepoBody.Forge.
 type RepoBodyForge string
+
+// RepoPage defines model for RepoPage.
+type RepoPage struct {
+	Data       []Repo  `json:"data"`
+	HasMore    bool    `json:"has_more"`
+	NextCursor *string `json:"next_cursor"`
+}
 
 // Run defines model for Run.
 type Run struct {
@@ -902,6 +1396,52 @@ type TokenPage struct {
 	HasMore    bool    `json:"has_more"`
 	NextCursor *string `json:"next_cursor"`
 }
+
+// TrackRepoRequest defines model for TrackRepoRequest.
+type TrackRepoRequest struct {
+	// DefaultStream Where proposals usually go, such as main.
+	DefaultStream *string               `json:"default_stream,omitempty"`
+	Forge         TrackRepoRequestForge `json:"forge"`
+
+	// Host Default github.com and gitlab.com; required for gitea and forgejo. Case does not count.
+	Host *string `json:"host,omitempty"`
+
+	// Name Case does not count.
+	Name string `json:"name"`
+
+	// Namespace The forge's owner or group. Case does not count.
+	Namespace string `json:"namespace"`
+}
+
+// TrackRepoRequestForge defines model for TrackRepoRequest.Forge.
+type TrackRepoRequestForge string
+
+// Tracked defines model for Tracked.
+type Tracked struct {
+	// Deduplicated The repository was tracked before.
+	Deduplicated bool `json:"deduplicated"`
+	Repo         Repo `json:"repo"`
+}
+
+// Transition defines model for Transition.
+type Transition struct {
+	// Actor The name of the token that did it.
+	Actor     string    `json:"actor"`
+	EnteredAt time.Time `json:"entered_at"`
+
+	// FromState null: it was opened.
+	FromState *TransitionFromState `json:"from_state"`
+	ToState   TransitionToState    `json:"to_state"`
+
+	// Version The proposal's version from then on.
+	Version int64 `json:"version"`
+}
+
+// TransitionFromState null: it was opened.
+type TransitionFromState string
+
+// TransitionToState defines model for Transition.ToState.
+type TransitionToState string
 
 // Whoami defines model for Whoami.
 type Whoami struct {
@@ -1029,6 +1569,84 @@ type ResumeKindParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// CloseProposalParams defines parameters for CloseProposal.
+type CloseProposalParams struct {
+	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch The ETag of the version that the change was made from.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// MergeProposalParams defines parameters for MergeProposal.
+type MergeProposalParams struct {
+	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch The ETag of the version that the change was made from.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// ReopenProposalParams defines parameters for ReopenProposal.
+type ReopenProposalParams struct {
+	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch The ETag of the version that the change was made from.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// ListReposParams defines parameters for ListRepos.
+type ListReposParams struct {
+	// Limit How many items a page holds at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor next_cursor of the page before. It belongs to one list, filter and order.
+	Cursor *string               `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Forge  *ListReposParamsForge `form:"forge,omitempty" json:"forge,omitempty"`
+
+	// Host Case does not count.
+	Host *string `form:"host,omitempty" json:"host,omitempty"`
+
+	// Namespace Case does not count. With name it is found at once, among however many.
+	Namespace *string `form:"namespace,omitempty" json:"namespace,omitempty"`
+
+	// Name Case does not count.
+	Name *string `form:"name,omitempty" json:"name,omitempty"`
+}
+
+// ListReposParamsForge defines parameters for ListRepos.
+type ListReposParamsForge string
+
+// TrackRepoParams defines parameters for TrackRepo.
+type TrackRepoParams struct {
+	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ListProposalsParams defines parameters for ListProposals.
+type ListProposalsParams struct {
+	// Limit How many items a page holds at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor next_cursor of the page before. It belongs to one list, filter and order.
+	Cursor *string                   `form:"cursor,omitempty" json:"cursor,omitempty"`
+	State  *ListProposalsParamsState `form:"state,omitempty" json:"state,omitempty"`
+	Stream *string                   `form:"stream,omitempty" json:"stream,omitempty"`
+
+	// Author With state or stream, a page looks at 2,000 proposals of the author.
+	Author *string `form:"author,omitempty" json:"author,omitempty"`
+}
+
+// ListProposalsParamsState defines parameters for ListProposals.
+type ListProposalsParamsState string
+
+// CreateProposalParams defines parameters for CreateProposal.
+type CreateProposalParams struct {
+	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // ListRunsParams defines parameters for ListRuns.
 type ListRunsParams struct {
 	// Limit How many items a page holds at most.
@@ -1093,6 +1711,12 @@ type SnoozeJobJSONRequestBody = SnoozeJobRequest
 
 // PutKindJSONRequestBody defines body for PutKind for application/json ContentType.
 type PutKindJSONRequestBody = PutKindRequest
+
+// TrackRepoJSONRequestBody defines body for TrackRepo for application/json ContentType.
+type TrackRepoJSONRequestBody = TrackRepoRequest
+
+// CreateProposalJSONRequestBody defines body for CreateProposal for application/json ContentType.
+type CreateProposalJSONRequestBody = ProposalBody
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = CreateTokenRequest
@@ -1370,6 +1994,79 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/kinds/{name}/resume (the `ResumeKind` operationId).
 	ResumeKind(ctx context.Context, name string, params *ResumeKindParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetProposal Get a proposal, its transitions and the run behind it
+	//
+	// Corresponds with GET /v1/proposals/{id} (the `GetProposal` operationId).
+	GetProposal(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CloseProposal Close an open proposal
+	//
+	// Corresponds with POST /v1/proposals/{id}/close (the `CloseProposal` operationId).
+	CloseProposal(ctx context.Context, id string, params *CloseProposalParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MergeProposal Note that an open proposal was merged
+	//
+	// Corresponds with POST /v1/proposals/{id}/merge (the `MergeProposal` operationId).
+	MergeProposal(ctx context.Context, id string, params *MergeProposalParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReopenProposal Reopen a closed proposal
+	//
+	// Corresponds with POST /v1/proposals/{id}/reopen (the `ReopenProposal` operationId).
+	ReopenProposal(ctx context.Context, id string, params *ReopenProposalParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRepos List repositories, newest first
+	//
+	// Looks one up by its name: case does not count in host, namespace and name.
+	//
+	// Corresponds with GET /v1/repos (the `ListRepos` operationId).
+	ListRepos(ctx context.Context, params *ListReposParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TrackRepoWithBody Track a repository
+	//
+	// 201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/repos (the `TrackRepo` operationId).
+	TrackRepoWithBody(ctx context.Context, params *TrackRepoParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TrackRepo Track a repository
+	//
+	// 201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/repos (the `TrackRepo` operationId).
+	TrackRepo(ctx context.Context, params *TrackRepoParams, body TrackRepoJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRepo Get a repository, with its proposals counted
+	//
+	// Corresponds with GET /v1/repos/{repo} (the `GetRepo` operationId).
+	GetRepo(ctx context.Context, repo string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListProposals List the proposals of a repository, newest first
+	//
+	// Corresponds with GET /v1/repos/{repo}/proposals (the `ListProposals` operationId).
+	ListProposals(ctx context.Context, repo string, params *ListProposalsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateProposalWithBody Open a proposal
+	//
+	// At most one proposal of a stream and head is open. 201 is a new one; 200 met the open one, which stays as it is.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/repos/{repo}/proposals (the `CreateProposal` operationId).
+	CreateProposalWithBody(ctx context.Context, repo string, params *CreateProposalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateProposal Open a proposal
+	//
+	// At most one proposal of a stream and head is open. 201 is a new one; 200 met the open one, which stays as it is.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/repos/{repo}/proposals (the `CreateProposal` operationId).
+	CreateProposal(ctx context.Context, repo string, params *CreateProposalParams, body CreateProposalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRuns List runs, newest first
 	//
@@ -1887,6 +2584,189 @@ func (c *Client) PauseKind(ctx context.Context, name string, params *PauseKindPa
 // Corresponds with POST /v1/kinds/{name}/resume (the `ResumeKind` operationId).
 func (c *Client) ResumeKind(ctx context.Context, name string, params *ResumeKindParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResumeKindRequest(c.Server, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetProposal Get a proposal, its transitions and the run behind it
+//
+// Corresponds with GET /v1/proposals/{id} (the `GetProposal` operationId).
+func (c *Client) GetProposal(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetProposalRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CloseProposal Close an open proposal
+//
+// Corresponds with POST /v1/proposals/{id}/close (the `CloseProposal` operationId).
+func (c *Client) CloseProposal(ctx context.Context, id string, params *CloseProposalParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCloseProposalRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MergeProposal Note that an open proposal was merged
+//
+// Corresponds with POST /v1/proposals/{id}/merge (the `MergeProposal` operationId).
+func (c *Client) MergeProposal(ctx context.Context, id string, params *MergeProposalParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMergeProposalRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReopenProposal Reopen a closed proposal
+//
+// Corresponds with POST /v1/proposals/{id}/reopen (the `ReopenProposal` operationId).
+func (c *Client) ReopenProposal(ctx context.Context, id string, params *ReopenProposalParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReopenProposalRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRepos List repositories, newest first
+//
+// Looks one up by its name: case does not count in host, namespace and name.
+//
+// Corresponds with GET /v1/repos (the `ListRepos` operationId).
+func (c *Client) ListRepos(ctx context.Context, params *ListReposParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListReposRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TrackRepoWithBody Track a repository
+//
+// 201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/repos (the `TrackRepo` operationId).
+func (c *Client) TrackRepoWithBody(ctx context.Context, params *TrackRepoParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTrackRepoRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TrackRepo Track a repository
+//
+// 201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/repos (the `TrackRepo` operationId).
+func (c *Client) TrackRepo(ctx context.Context, params *TrackRepoParams, body TrackRepoJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTrackRepoRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRepo Get a repository, with its proposals counted
+//
+// Corresponds with GET /v1/repos/{repo} (the `GetRepo` operationId).
+func (c *Client) GetRepo(ctx context.Context, repo string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRepoRequest(c.Server, repo)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListProposals List the proposals of a repository, newest first
+//
+// Corresponds with GET /v1/repos/{repo}/proposals (the `ListProposals` operationId).
+func (c *Client) ListProposals(ctx context.Context, repo string, params *ListProposalsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListProposalsRequest(c.Server, repo, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateProposalWithBody Open a proposal
+//
+// At most one proposal of a stream and head is open. 201 is a new one; 200 met the open one, which stays as it is.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/repos/{repo}/proposals (the `CreateProposal` operationId).
+func (c *Client) CreateProposalWithBody(ctx context.Context, repo string, params *CreateProposalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateProposalRequestWithBody(c.Server, repo, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateProposal Open a proposal
+//
+// At most one proposal of a stream and head is open. 201 is a new one; 200 met the open one, which stays as it is.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/repos/{repo}/proposals (the `CreateProposal` operationId).
+func (c *Client) CreateProposal(ctx context.Context, repo string, params *CreateProposalParams, body CreateProposalJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateProposalRequest(c.Server, repo, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -3081,6 +3961,594 @@ func NewResumeKindRequest(server string, name string, params *ResumeKindParams) 
 	return req, nil
 }
 
+// NewGetProposalRequest constructs an http.Request for the GetProposal method
+func NewGetProposalRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/proposals/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCloseProposalRequest constructs an http.Request for the CloseProposal method
+func NewCloseProposalRequest(server string, id string, params *CloseProposalParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/proposals/%s/close", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewMergeProposalRequest constructs an http.Request for the MergeProposal method
+func NewMergeProposalRequest(server string, id string, params *MergeProposalParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/proposals/%s/merge", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewReopenProposalRequest constructs an http.Request for the ReopenProposal method
+func NewReopenProposalRequest(server string, id string, params *ReopenProposalParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/proposals/%s/reopen", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListReposRequest constructs an http.Request for the ListRepos method
+func NewListReposRequest(server string, params *ListReposParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/repos")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Forge != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "forge", *params.Forge, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Host != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "host", *params.Host, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Namespace != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "namespace", *params.Namespace, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewTrackRepoRequest calls the generic TrackRepo builder with application/json body
+func NewTrackRepoRequest(server string, params *TrackRepoParams, body TrackRepoJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewTrackRepoRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewTrackRepoRequestWithBody constructs an http.Request for the TrackRepo method, with any body, and a specified content type
+func NewTrackRepoRequestWithBody(server string, params *TrackRepoParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/repos")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetRepoRequest constructs an http.Request for the GetRepo method
+func NewGetRepoRequest(server string, repo string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "repo", repo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/repos/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListProposalsRequest constructs an http.Request for the ListProposals method
+func NewListProposalsRequest(server string, repo string, params *ListProposalsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "repo", repo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/repos/%s/proposals", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Stream != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "stream", *params.Stream, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Author != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "author", *params.Author, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateProposalRequest calls the generic CreateProposal builder with application/json body
+func NewCreateProposalRequest(server string, repo string, params *CreateProposalParams, body CreateProposalJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateProposalRequestWithBody(server, repo, params, "application/json", bodyReader)
+}
+
+// NewCreateProposalRequestWithBody constructs an http.Request for the CreateProposal method, with any body, and a specified content type
+func NewCreateProposalRequestWithBody(server string, repo string, params *CreateProposalParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "repo", repo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/repos/%s/proposals", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListRunsRequest constructs an http.Request for the ListRuns method
 func NewListRunsRequest(server string, params *ListRunsParams) (*http.Request, error) {
 	var err error
@@ -3658,6 +5126,93 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/kinds/{name}/resume (the `ResumeKind` operationId).
 	ResumeKindWithResponse(ctx context.Context, name string, params *ResumeKindParams, reqEditors ...RequestEditorFn) (*ResumeKindResponse, error)
+
+	// GetProposalWithResponse Get a proposal, its transitions and the run behind it
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/proposals/{id} (the `GetProposal` operationId).
+	GetProposalWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetProposalResponse, error)
+
+	// CloseProposalWithResponse Close an open proposal
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/proposals/{id}/close (the `CloseProposal` operationId).
+	CloseProposalWithResponse(ctx context.Context, id string, params *CloseProposalParams, reqEditors ...RequestEditorFn) (*CloseProposalResponse, error)
+
+	// MergeProposalWithResponse Note that an open proposal was merged
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/proposals/{id}/merge (the `MergeProposal` operationId).
+	MergeProposalWithResponse(ctx context.Context, id string, params *MergeProposalParams, reqEditors ...RequestEditorFn) (*MergeProposalResponse, error)
+
+	// ReopenProposalWithResponse Reopen a closed proposal
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/proposals/{id}/reopen (the `ReopenProposal` operationId).
+	ReopenProposalWithResponse(ctx context.Context, id string, params *ReopenProposalParams, reqEditors ...RequestEditorFn) (*ReopenProposalResponse, error)
+
+	// ListReposWithResponse List repositories, newest first
+	//
+	// Looks one up by its name: case does not count in host, namespace and name.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/repos (the `ListRepos` operationId).
+	ListReposWithResponse(ctx context.Context, params *ListReposParams, reqEditors ...RequestEditorFn) (*ListReposResponse, error)
+
+	// TrackRepoWithBodyWithResponse Track a repository
+	//
+	// 201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/repos (the `TrackRepo` operationId).
+	TrackRepoWithBodyWithResponse(ctx context.Context, params *TrackRepoParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TrackRepoResponse, error)
+
+	// TrackRepoWithResponse Track a repository
+	//
+	// 201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/repos (the `TrackRepo` operationId).
+	TrackRepoWithResponse(ctx context.Context, params *TrackRepoParams, body TrackRepoJSONRequestBody, reqEditors ...RequestEditorFn) (*TrackRepoResponse, error)
+
+	// GetRepoWithResponse Get a repository, with its proposals counted
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/repos/{repo} (the `GetRepo` operationId).
+	GetRepoWithResponse(ctx context.Context, repo string, reqEditors ...RequestEditorFn) (*GetRepoResponse, error)
+
+	// ListProposalsWithResponse List the proposals of a repository, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/repos/{repo}/proposals (the `ListProposals` operationId).
+	ListProposalsWithResponse(ctx context.Context, repo string, params *ListProposalsParams, reqEditors ...RequestEditorFn) (*ListProposalsResponse, error)
+
+	// CreateProposalWithBodyWithResponse Open a proposal
+	//
+	// At most one proposal of a stream and head is open. 201 is a new one; 200 met the open one, which stays as it is.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/repos/{repo}/proposals (the `CreateProposal` operationId).
+	CreateProposalWithBodyWithResponse(ctx context.Context, repo string, params *CreateProposalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateProposalResponse, error)
+
+	// CreateProposalWithResponse Open a proposal
+	//
+	// At most one proposal of a stream and head is open. 201 is a new one; 200 met the open one, which stays as it is.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/repos/{repo}/proposals (the `CreateProposal` operationId).
+	CreateProposalWithResponse(ctx context.Context, repo string, params *CreateProposalParams, body CreateProposalJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateProposalResponse, error)
 
 	// ListRunsWithResponse List runs, newest first
 	//
@@ -4613,6 +6168,441 @@ func (r ResumeKindResponse) ContentType() string {
 	return ""
 }
 
+type GetProposalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ProposalDetail
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r GetProposalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetProposalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetProposalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CloseProposalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Moved
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *Problem
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Problem
+	// ApplicationProblemJSON428 the response for an HTTP 428 `application/problem+json` response
+	ApplicationProblemJSON428 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r CloseProposalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CloseProposalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CloseProposalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type MergeProposalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Moved
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *Problem
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Problem
+	// ApplicationProblemJSON428 the response for an HTTP 428 `application/problem+json` response
+	ApplicationProblemJSON428 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r MergeProposalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r MergeProposalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r MergeProposalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ReopenProposalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Moved
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON412 the response for an HTTP 412 `application/problem+json` response
+	ApplicationProblemJSON412 *Problem
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Problem
+	// ApplicationProblemJSON428 the response for an HTTP 428 `application/problem+json` response
+	ApplicationProblemJSON428 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r ReopenProposalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReopenProposalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ReopenProposalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListReposResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RepoPage
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r ListReposResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListReposResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListReposResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type TrackRepoResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Tracked
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Tracked
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *Problem
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *Problem
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *Problem
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r TrackRepoResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TrackRepoResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TrackRepoResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetRepoResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CountedRepo
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRepoResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRepoResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRepoResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListProposalsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ProposalPage
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r ListProposalsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListProposalsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListProposalsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateProposalResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Created
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Created
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *Problem
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *Problem
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *Problem
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateProposalResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateProposalResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateProposalResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListRunsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -5265,6 +7255,159 @@ func (c *ClientWithResponses) ResumeKindWithResponse(ctx context.Context, name s
 		return nil, err
 	}
 	return ParseResumeKindResponse(rsp)
+}
+
+// GetProposalWithResponse Get a proposal, its transitions and the run behind it
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/proposals/{id} (the `GetProposal` operationId).
+func (c *ClientWithResponses) GetProposalWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetProposalResponse, error) {
+	rsp, err := c.GetProposal(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetProposalResponse(rsp)
+}
+
+// CloseProposalWithResponse Close an open proposal
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/proposals/{id}/close (the `CloseProposal` operationId).
+func (c *ClientWithResponses) CloseProposalWithResponse(ctx context.Context, id string, params *CloseProposalParams, reqEditors ...RequestEditorFn) (*CloseProposalResponse, error) {
+	rsp, err := c.CloseProposal(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCloseProposalResponse(rsp)
+}
+
+// MergeProposalWithResponse Note that an open proposal was merged
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/proposals/{id}/merge (the `MergeProposal` operationId).
+func (c *ClientWithResponses) MergeProposalWithResponse(ctx context.Context, id string, params *MergeProposalParams, reqEditors ...RequestEditorFn) (*MergeProposalResponse, error) {
+	rsp, err := c.MergeProposal(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMergeProposalResponse(rsp)
+}
+
+// ReopenProposalWithResponse Reopen a closed proposal
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/proposals/{id}/reopen (the `ReopenProposal` operationId).
+func (c *ClientWithResponses) ReopenProposalWithResponse(ctx context.Context, id string, params *ReopenProposalParams, reqEditors ...RequestEditorFn) (*ReopenProposalResponse, error) {
+	rsp, err := c.ReopenProposal(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReopenProposalResponse(rsp)
+}
+
+// ListReposWithResponse List repositories, newest first
+//
+// Looks one up by its name: case does not count in host, namespace and name.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/repos (the `ListRepos` operationId).
+func (c *ClientWithResponses) ListReposWithResponse(ctx context.Context, params *ListReposParams, reqEditors ...RequestEditorFn) (*ListReposResponse, error) {
+	rsp, err := c.ListRepos(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListReposResponse(rsp)
+}
+
+// TrackRepoWithBodyWithResponse Track a repository
+//
+// 201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/repos (the `TrackRepo` operationId).
+func (c *ClientWithResponses) TrackRepoWithBodyWithResponse(ctx context.Context, params *TrackRepoParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TrackRepoResponse, error) {
+	rsp, err := c.TrackRepoWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTrackRepoResponse(rsp)
+}
+
+// TrackRepoWithResponse Track a repository
+//
+// 201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/repos (the `TrackRepo` operationId).
+func (c *ClientWithResponses) TrackRepoWithResponse(ctx context.Context, params *TrackRepoParams, body TrackRepoJSONRequestBody, reqEditors ...RequestEditorFn) (*TrackRepoResponse, error) {
+	rsp, err := c.TrackRepo(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTrackRepoResponse(rsp)
+}
+
+// GetRepoWithResponse Get a repository, with its proposals counted
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/repos/{repo} (the `GetRepo` operationId).
+func (c *ClientWithResponses) GetRepoWithResponse(ctx context.Context, repo string, reqEditors ...RequestEditorFn) (*GetRepoResponse, error) {
+	rsp, err := c.GetRepo(ctx, repo, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRepoResponse(rsp)
+}
+
+// ListProposalsWithResponse List the proposals of a repository, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/repos/{repo}/proposals (the `ListProposals` operationId).
+func (c *ClientWithResponses) ListProposalsWithResponse(ctx context.Context, repo string, params *ListProposalsParams, reqEditors ...RequestEditorFn) (*ListProposalsResponse, error) {
+	rsp, err := c.ListProposals(ctx, repo, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListProposalsResponse(rsp)
+}
+
+// CreateProposalWithBodyWithResponse Open a proposal
+//
+// At most one proposal of a stream and head is open. 201 is a new one; 200 met the open one, which stays as it is.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/repos/{repo}/proposals (the `CreateProposal` operationId).
+func (c *ClientWithResponses) CreateProposalWithBodyWithResponse(ctx context.Context, repo string, params *CreateProposalParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateProposalResponse, error) {
+	rsp, err := c.CreateProposalWithBody(ctx, repo, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateProposalResponse(rsp)
+}
+
+// CreateProposalWithResponse Open a proposal
+//
+// At most one proposal of a stream and head is open. 201 is a new one; 200 met the open one, which stays as it is.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/repos/{repo}/proposals (the `CreateProposal` operationId).
+func (c *ClientWithResponses) CreateProposalWithResponse(ctx context.Context, repo string, params *CreateProposalParams, body CreateProposalJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateProposalResponse, error) {
+	rsp, err := c.CreateProposal(ctx, repo, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateProposalResponse(rsp)
 }
 
 // ListRunsWithResponse List runs, newest first
@@ -6995,6 +9138,786 @@ func ParseResumeKindResponse(rsp *http.Response) (*ResumeKindResponse, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetProposalResponse parses an HTTP response from a GetProposalWithResponse call
+func ParseGetProposalResponse(rsp *http.Response) (*GetProposalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetProposalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ProposalDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCloseProposalResponse parses an HTTP response from a CloseProposalWithResponse call
+func ParseCloseProposalResponse(rsp *http.Response) (*CloseProposalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CloseProposalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Moved
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 428:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON428 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseMergeProposalResponse parses an HTTP response from a MergeProposalWithResponse call
+func ParseMergeProposalResponse(rsp *http.Response) (*MergeProposalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &MergeProposalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Moved
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 428:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON428 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReopenProposalResponse parses an HTTP response from a ReopenProposalWithResponse call
+func ParseReopenProposalResponse(rsp *http.Response) (*ReopenProposalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReopenProposalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Moved
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 412:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON412 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 428:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON428 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListReposResponse parses an HTTP response from a ListReposWithResponse call
+func ParseListReposResponse(rsp *http.Response) (*ListReposResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListReposResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RepoPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTrackRepoResponse parses an HTTP response from a TrackRepoWithResponse call
+func ParseTrackRepoResponse(rsp *http.Response) (*TrackRepoResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TrackRepoResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Tracked
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Tracked
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetRepoResponse parses an HTTP response from a GetRepoWithResponse call
+func ParseGetRepoResponse(rsp *http.Response) (*GetRepoResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRepoResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CountedRepo
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListProposalsResponse parses an HTTP response from a ListProposalsWithResponse call
+func ParseListProposalsResponse(rsp *http.Response) (*ListProposalsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListProposalsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ProposalPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateProposalResponse parses an HTTP response from a CreateProposalWithResponse call
+func ParseCreateProposalResponse(rsp *http.Response) (*CreateProposalResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateProposalResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Created
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Created
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest Problem

@@ -67,6 +67,35 @@ type Owner struct {
 	CreatedAt coltype.Time
 }
 
+type Proposal struct {
+	ID        string
+	OwnerID   string
+	RepoID    string
+	Stream    string
+	Head      string
+	Base      *string
+	Title     string
+	Body      *string
+	Author    string
+	State     string
+	Url       *string
+	RunID     *string
+	Version   int64
+	CreatedAt coltype.Time
+	UpdatedAt coltype.Time
+	ClosedAt  coltype.Time
+}
+
+type ProposalTransition struct {
+	OwnerID    string
+	ProposalID string
+	Version    int64
+	FromState  *string
+	ToState    string
+	Actor      string
+	EnteredAt  coltype.Time
+}
+
 type Repo struct {
 	ID             string
 	OwnerID        string

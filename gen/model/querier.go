@@ -68,8 +68,17 @@ type Querier interface {
 	MetaInsert(ctx context.Context, arg MetaInsertParams) (int64, error)
 	// Makes an owner; 0 rows if the name is taken.
 	OwnerInsert(ctx context.Context, arg OwnerInsertParams) (int64, error)
+	// Opens a proposal; 0 rows if one of that stream and head is open. Index
+	// proposals_open_head.
+	ProposalInsert(ctx context.Context, arg ProposalInsertParams) (int64, error)
+	// One proposal of an owner, held for this transaction until it ends.
+	ProposalLock(ctx context.Context, arg ProposalLockParams) (Proposal, error)
+	// Brings a proposal from one state into another, fenced by its version.
+	ProposalMove(ctx context.Context, arg ProposalMoveParams) (Proposal, error)
 	// Tracks a repository; 0 rows if it is tracked, however it is spelled.
 	RepoInsert(ctx context.Context, arg RepoInsertParams) (int64, error)
+	// Gives a repository another default stream.
+	RepoSetDefaultStream(ctx context.Context, arg RepoSetDefaultStreamParams) (Repo, error)
 	// Ends the running attempt of a job; the first end wins. Index runs_running_job.
 	RunEnd(ctx context.Context, arg RunEndParams) (RunEndRow, error)
 	// Opens the runs of a JSON list of claimed jobs.
@@ -80,4 +89,6 @@ type Querier interface {
 	TokenRevoke(ctx context.Context, arg TokenRevokeParams) (int64, error)
 	// Notes when a token was last seen; never moves the note back.
 	TokenSetLastUsed(ctx context.Context, arg TokenSetLastUsedParams) (int64, error)
+	// Keeps that a proposal came into a state.
+	TransitionInsert(ctx context.Context, arg TransitionInsertParams) error
 }

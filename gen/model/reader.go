@@ -46,9 +46,39 @@ type Reader interface {
 	MetaGet(ctx context.Context, arg MetaGetParams) (string, error)
 	// The owner of that name.
 	OwnerGetByName(ctx context.Context, arg OwnerGetByNameParams) (Owner, error)
+	// One proposal of an owner, with the run behind it and the lease of that run's
+	// job. A run that is gone, or another owner's, is none.
+	ProposalGet(ctx context.Context, arg ProposalGetParams) (ProposalGetRow, error)
+	// The open proposal of a stream and head. Index proposals_open_head.
+	ProposalGetOpen(ctx context.Context, arg ProposalGetOpenParams) (Proposal, error)
+	// The proposals of a JSON list of ids, unordered. Primary key.
+	ProposalListByIDs(ctx context.Context, arg ProposalListByIDsParams) ([]Proposal, error)
+	// The proposals of a repository, newest first; none if it is another owner's.
+	// Index proposals_by_created.
+	ProposalPage(ctx context.Context, arg ProposalPageParams) ([]Proposal, error)
+	// Those of one author. Index proposals_by_author_created.
+	ProposalPageByAuthor(ctx context.Context, arg ProposalPageByAuthorParams) ([]Proposal, error)
+	// Those in one state. Index proposals_by_state_created.
+	ProposalPageByState(ctx context.Context, arg ProposalPageByStateParams) ([]Proposal, error)
+	// Those of one stream in one state. Index proposals_by_state_stream_created.
+	ProposalPageByStateStream(ctx context.Context, arg ProposalPageByStateStreamParams) ([]Proposal, error)
+	// Those of one stream. Index proposals_by_stream_created.
+	ProposalPageByStream(ctx context.Context, arg ProposalPageByStreamParams) ([]Proposal, error)
+	// What a filter within one author's looks at. Index proposals_by_author_created
+	// holds all of it.
+	ProposalWalkByAuthor(ctx context.Context, arg ProposalWalkByAuthorParams) ([]ProposalWalkByAuthorRow, error)
+	// One repository of an owner.
+	RepoGet(ctx context.Context, arg RepoGetParams) (Repo, error)
 	// The repository of that name; case does not count in namespace and name.
 	// Index repos_identity.
 	RepoGetByName(ctx context.Context, arg RepoGetByNameParams) (Repo, error)
+	// One repository of an owner, with how many proposals it has in each state, up
+	// to counted. Index proposals_by_state_created.
+	RepoGetCounted(ctx context.Context, arg RepoGetCountedParams) (RepoGetCountedRow, error)
+	// The repositories, newest first. Index repos_by_created.
+	RepoPage(ctx context.Context, arg RepoPageParams) ([]Repo, error)
+	// Those of that namespace/name in any case, on any forge and host. Index repos_by_name.
+	RepoPageByName(ctx context.Context, arg RepoPageByNameParams) ([]Repo, error)
 	// One run of an owner, with the lease of the job it works on.
 	RunGet(ctx context.Context, arg RunGetParams) (RunGetRow, error)
 	// The attempt of a job that held the lease of that token (SHA-256, hex).
@@ -74,4 +104,6 @@ type Reader interface {
 	TokenGetByHash(ctx context.Context, arg TokenGetByHashParams) (TokenGetByHashRow, error)
 	// The tokens, newest first. Index tokens_by_created.
 	TokenPage(ctx context.Context, arg TokenPageParams) ([]Token, error)
+	// The states that a proposal came into, the latest first. Primary key.
+	TransitionList(ctx context.Context, arg TransitionListParams) ([]ProposalTransition, error)
 }

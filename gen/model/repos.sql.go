@@ -14,12 +14,62 @@ type RepoGetByNameParams struct {
 	Name      string
 }
 
+type RepoGetCountedParams struct {
+	Counted int64
+	ID      string
+	OwnerID string
+}
+
+type RepoGetCountedRow struct {
+	ID              string
+	OwnerID         string
+	Forge           string
+	Host            string
+	Namespace       string
+	Name            string
+	DefaultStream   *string
+	LabelsSyncedAt  coltype.Time
+	CreatedAt       coltype.Time
+	UpdatedAt       coltype.Time
+	OpenProposals   int64
+	MergedProposals int64
+	ClosedProposals int64
+}
+
+type RepoGetParams struct {
+	ID      string
+	OwnerID string
+}
+
 type RepoInsertParams struct {
-	ID        string
-	OwnerID   string
-	Forge     string
-	Host      string
-	Namespace string
-	Name      string
-	CreatedAt coltype.Time
+	ID            string
+	OwnerID       string
+	Forge         string
+	Host          string
+	Namespace     string
+	Name          string
+	DefaultStream *string
+	CreatedAt     coltype.Time
+}
+
+type RepoPageByNameParams struct {
+	OwnerID  string
+	FullName string
+	BeforeAt coltype.Time
+	BeforeID string
+	Max      int64
+}
+
+type RepoPageParams struct {
+	OwnerID  string
+	BeforeAt coltype.Time
+	BeforeID string
+	Max      int64
+}
+
+type RepoSetDefaultStreamParams struct {
+	DefaultStream *string
+	UpdatedAt     coltype.Time
+	ID            string
+	OwnerID       string
 }

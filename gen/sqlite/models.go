@@ -16,6 +16,10 @@ type Lease = model.Lease
 
 type Owner = model.Owner
 
+type Proposal = model.Proposal
+
+type ProposalTransition = model.ProposalTransition
+
 type Repo = model.Repo
 
 type Token = model.Token

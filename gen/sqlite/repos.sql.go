@@ -11,6 +11,34 @@ import (
 	"github.com/stint-run/stint/gen/model"
 )
 
+const RepoGet = `-- name: RepoGet :one
+select id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
+from repos
+where id = ?1
+    and owner_id = ?2
+`
+
+type RepoGetParams = model.RepoGetParams
+
+// One repository of an owner.
+func (q *Queries) RepoGet(ctx context.Context, arg RepoGetParams) (Repo, error) {
+	row := q.db.QueryRowContext(ctx, RepoGet, arg.ID, arg.OwnerID)
+	var i Repo
+	err := row.Scan(
+		&i.ID,
+		&i.OwnerID,
+		&i.Forge,
+		&i.Host,
+		&i.Namespace,
+		&i.Name,
+		&i.DefaultStream,
+		&i.LabelsSyncedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
 const RepoGetByName = `-- name: RepoGetByName :one
 select id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
 from repos
@@ -49,9 +77,48 @@ func (q *Queries) RepoGetByName(ctx context.Context, arg RepoGetByNameParams) (R
 	return i, err
 }
 
+const RepoGetCounted = `-- name: RepoGetCounted :one
+select
+    r.id, r.owner_id, r.forge, r.host, r.namespace, r.name, r.default_stream, r.labels_synced_at,
+    r.created_at, r.updated_at,
+    cast((select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'open' limit cast(?1 as bigint)) c) as bigint) as open_proposals,
+    cast((select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'merged' limit cast(?1 as bigint)) c) as bigint) as merged_proposals,
+    cast((select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'closed' limit cast(?1 as bigint)) c) as bigint) as closed_proposals
+from repos r
+where r.id = ?2
+    and r.owner_id = ?3
+`
+
+type RepoGetCountedParams = model.RepoGetCountedParams
+
+type RepoGetCountedRow = model.RepoGetCountedRow
+
+// One repository of an owner, with how many proposals it has in each state, up
+// to counted. Index proposals_by_state_created.
+func (q *Queries) RepoGetCounted(ctx context.Context, arg RepoGetCountedParams) (RepoGetCountedRow, error) {
+	row := q.db.QueryRowContext(ctx, RepoGetCounted, arg.Counted, arg.ID, arg.OwnerID)
+	var i RepoGetCountedRow
+	err := row.Scan(
+		&i.ID,
+		&i.OwnerID,
+		&i.Forge,
+		&i.Host,
+		&i.Namespace,
+		&i.Name,
+		&i.DefaultStream,
+		&i.LabelsSyncedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.OpenProposals,
+		&i.MergedProposals,
+		&i.ClosedProposals,
+	)
+	return i, err
+}
+
 const RepoInsert = `-- name: RepoInsert :execrows
-insert into repos (id, owner_id, forge, host, namespace, name, created_at, updated_at)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
+insert into repos (id, owner_id, forge, host, namespace, name, default_stream, created_at, updated_at)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)
 on conflict do nothing
 `
 
@@ -66,10 +133,150 @@ func (q *Queries) RepoInsert(ctx context.Context, arg RepoInsertParams) (int64, 
 		arg.Host,
 		arg.Namespace,
 		arg.Name,
+		arg.DefaultStream,
 		arg.CreatedAt,
 	)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const RepoPage = `-- name: RepoPage :many
+select id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
+from repos
+where owner_id = ?1
+    and (created_at, id) < (?2, coalesce(cast(?3 as text), ''))
+order by created_at desc, id desc
+limit cast(?4 as bigint)
+`
+
+type RepoPageParams = model.RepoPageParams
+
+// The repositories, newest first. Index repos_by_created.
+func (q *Queries) RepoPage(ctx context.Context, arg RepoPageParams) ([]Repo, error) {
+	rows, err := q.db.QueryContext(ctx, RepoPage,
+		arg.OwnerID,
+		arg.BeforeAt,
+		arg.BeforeID,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Repo{}
+	for rows.Next() {
+		var i Repo
+		if err := rows.Scan(
+			&i.ID,
+			&i.OwnerID,
+			&i.Forge,
+			&i.Host,
+			&i.Namespace,
+			&i.Name,
+			&i.DefaultStream,
+			&i.LabelsSyncedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const RepoPageByName = `-- name: RepoPageByName :many
+select id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
+from repos
+where owner_id = ?1
+    and lower(namespace || '/' || name) = lower(cast(?2 as text))
+    and (created_at, id) < (?3, coalesce(cast(?4 as text), ''))
+order by created_at desc, id desc
+limit cast(?5 as bigint)
+`
+
+type RepoPageByNameParams = model.RepoPageByNameParams
+
+// Those of that namespace/name in any case, on any forge and host. Index repos_by_name.
+func (q *Queries) RepoPageByName(ctx context.Context, arg RepoPageByNameParams) ([]Repo, error) {
+	rows, err := q.db.QueryContext(ctx, RepoPageByName,
+		arg.OwnerID,
+		arg.FullName,
+		arg.BeforeAt,
+		arg.BeforeID,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Repo{}
+	for rows.Next() {
+		var i Repo
+		if err := rows.Scan(
+			&i.ID,
+			&i.OwnerID,
+			&i.Forge,
+			&i.Host,
+			&i.Namespace,
+			&i.Name,
+			&i.DefaultStream,
+			&i.LabelsSyncedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const RepoSetDefaultStream = `-- name: RepoSetDefaultStream :one
+update repos
+set default_stream = ?1,
+    updated_at = ?2
+where id = ?3
+    and owner_id = ?4
+returning id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
+`
+
+type RepoSetDefaultStreamParams = model.RepoSetDefaultStreamParams
+
+// Gives a repository another default stream.
+func (q *Queries) RepoSetDefaultStream(ctx context.Context, arg RepoSetDefaultStreamParams) (Repo, error) {
+	row := q.db.QueryRowContext(ctx, RepoSetDefaultStream,
+		arg.DefaultStream,
+		arg.UpdatedAt,
+		arg.ID,
+		arg.OwnerID,
+	)
+	var i Repo
+	err := row.Scan(
+		&i.ID,
+		&i.OwnerID,
+		&i.Forge,
+		&i.Host,
+		&i.Namespace,
+		&i.Name,
+		&i.DefaultStream,
+		&i.LabelsSyncedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
 }

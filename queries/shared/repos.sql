@@ -1,3 +1,10 @@
+-- name: RepoGet :one
+-- One repository of an owner.
+select id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
+from repos
+where id = @id
+    and owner_id = @owner_id;
+
 -- name: RepoGetByName :one
 -- The repository of that name; case does not count in namespace and name.
 -- Index repos_identity.
@@ -9,8 +16,49 @@ where owner_id = @owner_id
     and lower(namespace) = lower(cast(@namespace as text))
     and lower(name) = lower(cast(@name as text));
 
+-- name: RepoGetCounted :one
+-- One repository of an owner, with how many proposals it has in each state, up
+-- to counted. Index proposals_by_state_created.
+select
+    r.id, r.owner_id, r.forge, r.host, r.namespace, r.name, r.default_stream, r.labels_synced_at,
+    r.created_at, r.updated_at,
+    cast((select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'open' limit cast(@counted as bigint)) c) as bigint) as open_proposals,
+    cast((select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'merged' limit cast(@counted as bigint)) c) as bigint) as merged_proposals,
+    cast((select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'closed' limit cast(@counted as bigint)) c) as bigint) as closed_proposals
+from repos r
+where r.id = @id
+    and r.owner_id = @owner_id;
+
 -- name: RepoInsert :execrows
 -- Tracks a repository; 0 rows if it is tracked, however it is spelled.
-insert into repos (id, owner_id, forge, host, namespace, name, created_at, updated_at)
-values (@id, @owner_id, @forge, @host, @namespace, @name, @created_at, @created_at)
+insert into repos (id, owner_id, forge, host, namespace, name, default_stream, created_at, updated_at)
+values (@id, @owner_id, @forge, @host, @namespace, @name, sqlc.narg(default_stream), @created_at, @created_at)
 on conflict do nothing;
+
+-- name: RepoPage :many
+-- The repositories, newest first. Index repos_by_created.
+select id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
+from repos
+where owner_id = @owner_id
+    and (created_at, id) < (@before_at, coalesce(cast(@before_id as text), ''))
+order by created_at desc, id desc
+limit cast(@max as bigint);
+
+-- name: RepoPageByName :many
+-- Those of that namespace/name in any case, on any forge and host. Index repos_by_name.
+select id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
+from repos
+where owner_id = @owner_id
+    and lower(namespace || '/' || name) = lower(cast(@full_name as text))
+    and (created_at, id) < (@before_at, coalesce(cast(@before_id as text), ''))
+order by created_at desc, id desc
+limit cast(@max as bigint);
+
+-- name: RepoSetDefaultStream :one
+-- Gives a repository another default stream.
+update repos
+set default_stream = @default_stream,
+    updated_at = @updated_at
+where id = @id
+    and owner_id = @owner_id
+returning id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at;

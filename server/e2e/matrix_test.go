@@ -101,7 +101,7 @@ func bare(a answer, id string) string {
 // everything is each row of jobs, runs and tokens, as text.
 func everything(s *inProcess) string {
 	var all []string
-	for _, table := range []string{"jobs", "runs", "job_kinds"} {
+	for _, table := range []string{"jobs", "runs", "job_kinds", "repos", "proposals", "proposal_transitions"} {
 		all = append(all, s.db.dump(table, "true"))
 	}
 	all = append(all, s.db.dump("tokens", "revoked_at is not null"))
@@ -114,7 +114,7 @@ func TestForeignRowsAreInNoList(t *testing.T) {
 		j := claimed(s.client)
 		repo := s.must(201, "/v1/jobs", `{"kind":"review","key":"k","repo":{"forge":"github","namespace":"a","name":"b"}}`).str("job.repo_id")
 		stranger := s.as(issue(t, s.store, unique("owner"), "admin"))
-		for _, path := range []string{"/v1/jobs", "/v1/jobs?key=k", "/v1/jobs?repo_id=" + repo, "/v1/runs", "/v1/runs?job_id=" + j.id} {
+		for _, path := range []string{"/v1/jobs", "/v1/jobs?key=k", "/v1/jobs?repo_id=" + repo, "/v1/runs", "/v1/runs?job_id=" + j.id, "/v1/repos", "/v1/repos?namespace=a&name=b"} {
 			if a := stranger.get(path); a.Status != 200 || a.len("data") != 0 {
 				t.Errorf("%s shows a stranger %s", path, a)
 			}

@@ -90,6 +90,46 @@ var rows = map[string]row{
 	},
 	"get-run": func(c *client) target { return target{param: claimed(c).run} },
 
+	"track-repo": func(*client) target {
+		return target{body: `{"forge":"gitlab","namespace":"Acme/tools","name":"Site","default_stream":"main"}`}
+	},
+	"list-repos": func(c *client) target {
+		tracked(c)
+		return target{query: "?forge=github&namespace=ACME&name=site"}
+	},
+	"get-repo": func(c *client) target {
+		repo := tracked(c)
+		proposed(c, repo, "a")
+		return target{param: repo}
+	},
+	"create-proposal": func(c *client) target {
+		return target{param: tracked(c), body: `{"stream":"main","head":"fix-7","base":"4f2a","title":"Mend <the> roof","body":"It leaked.",` +
+			`"url":"https://github.com/Acme/Site/pull/7","run_id":"` + claimed(c).run + `"}`}
+	},
+	"list-proposals": func(c *client) target {
+		repo := tracked(c)
+		proposed(c, repo, "a")
+		proposed(c, repo, "b")
+		return target{param: repo, query: "?state=open&stream=main&limit=1"}
+	},
+	"get-proposal": func(c *client) target {
+		body := `{"stream":"main","head":"fix","title":"t","author":"ada","run_id":"` + claimed(c).run + `"}`
+		id := c.must(201, "/v1/repos/"+tracked(c)+"/proposals", body).str("proposal.id")
+		shut(c, id)
+		return target{param: id}
+	},
+	"merge-proposal": func(c *client) target {
+		return target{param: proposed(c, tracked(c), "a"), headers: []string{"If-Match", `"v1"`}}
+	},
+	"close-proposal": func(c *client) target {
+		return target{param: proposed(c, tracked(c), "a"), headers: []string{"If-Match", `"v1"`}}
+	},
+	"reopen-proposal": func(c *client) target {
+		id := proposed(c, tracked(c), "a")
+		shut(c, id)
+		return target{param: id, headers: []string{"If-Match", `"v2"`}}
+	},
+
 	"list-kinds": func(*client) target { return target{query: "?limit=2"} },
 	"get-kind":   func(c *client) target { return target{param: kind(c)} },
 	"put-kind": func(c *client) target {
@@ -134,6 +174,25 @@ func claim(c *client, kind string) held {
 		c.t.Fatalf("claimed %s", got)
 	}
 	return held{got.str("jobs.0.id"), got.str("jobs.0.lease_token"), got.str("jobs.0.run_id")}
+}
+
+// tracked is the repository that the owner's proposals are made to.
+func tracked(c *client) (id string) {
+	a := c.post("/v1/repos", `{"forge":"github","namespace":"Acme","name":"Site"}`)
+	if a.Status != http.StatusCreated && a.Status != http.StatusOK {
+		c.t.Fatalf("track: %s", a)
+	}
+	return a.str("repo.id")
+}
+
+// proposed is an open proposal of that head.
+func proposed(c *client, repo, head string) (id string) {
+	return c.must(201, "/v1/repos/"+repo+"/proposals", `{"stream":"main","head":"`+head+`","title":"t"}`).str("proposal.id")
+}
+
+// shut closes a proposal that is as it was made.
+func shut(c *client, id string) {
+	c.must(200, "/v1/proposals/"+id+"/close", "", "If-Match", `"v1"`)
 }
 
 // kind is a new kind of the owner.

@@ -63,6 +63,16 @@ func StateConflict(jobID, state string) *Fault {
 	return ofJob("state_conflict", "The job is "+state+"; that forbids the transition.", jobID, state)
 }
 
+// ProposalConflict is a transition that the proposal's state forbids.
+func ProposalConflict(proposalID, state string) *Fault {
+	return ofProposal("state_conflict", "The proposal is "+state+"; that forbids the transition.", proposalID, state)
+}
+
+// HeadInUse is a stream and head of which another proposal is open.
+func HeadInUse(proposalID, state string) *Fault {
+	return ofProposal("key_in_use", "Another proposal of that stream and head is open: "+proposalID+".", proposalID, state)
+}
+
 // KeyInUse is a key that a live job holds.
 func KeyInUse(jobID, state string) *Fault {
 	return ofJob("key_in_use", "A live job holds the key.", jobID, state)
@@ -124,6 +134,10 @@ func Internal(cause error) *Fault {
 
 func ofJob(code, detail, jobID, state string) *Fault {
 	return New(code, detail).With("job_id", jobID).With("state", state)
+}
+
+func ofProposal(code, detail, proposalID, state string) *Fault {
+	return New(code, detail).With("proposal_id", proposalID).With("state", state)
 }
 
 // in names the place of the items that name none.

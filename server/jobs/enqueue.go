@@ -216,11 +216,11 @@ func trackAll(ctx context.Context, q model.Querier, now coltype.Time, ownerID st
 	}
 	sort.Slice(refs, func(i, j int) bool { return refs[i].IssueKey(0) < refs[j].IssueKey(0) })
 	for _, ref := range refs {
-		repo, err := repos.Track(ctx, q, now, ownerID, ref)
+		tracked, err := repos.Track(ctx, q, now, repos.TrackIn{OwnerID: ownerID, Ref: ref})
 		if err != nil {
 			return nil, err
 		}
-		ids[ref] = repo.ID
+		ids[ref] = tracked.Repo.ID
 	}
 	return ids, nil
 }

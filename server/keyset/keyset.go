@@ -38,6 +38,27 @@ func Cut[T any](rows []T, limit int, at func(T) Position) (page []T, next *Posit
 	return rows[:limit], &last
 }
 
+// Sift makes a page of the rows of a walk that keep accepts, for a list whose
+// walk reads rows whole; at most limit of them. next is where the walk goes on,
+// nil when the list has ended.
+func Sift[T any](walk []T, limit int, keep func(T) bool, at func(T) Position) (page []T, next *Position) {
+	for i, row := range walk {
+		if !keep(row) {
+			continue
+		}
+		page = append(page, row)
+		if len(page) == limit && i < len(walk)-1 {
+			last := at(row)
+			return page, &last
+		}
+	}
+	if len(walk) < Walk {
+		return page, nil
+	}
+	last := at(walk[len(walk)-1])
+	return page, &last
+}
+
 // Filter reads the pages of a list whose filter no index leads with. E is an
 // entry of a walk, T a row.
 type Filter[E, T any] struct {
@@ -51,10 +72,11 @@ type Filter[E, T any] struct {
 // read after the walk, so each is looked at again: one that has changed or is
 // gone is left out. next is where the walk goes on, nil when the list has ended.
 func (f Filter[E, T]) Page(walk []E, limit int) (page []T, next *Position, err error) {
-	ids, next := f.pick(walk, limit)
-	if len(ids) == 0 {
+	entries, next := Sift(walk, limit, f.Keep, f.At)
+	if len(entries) == 0 {
 		return nil, next, nil
 	}
+	ids := Convert(entries, func(e E) string { return f.At(e).ID })
 	text, err := json.Marshal(ids)
 	if err != nil {
 		return nil, nil, err
@@ -64,25 +86,6 @@ func (f Filter[E, T]) Page(walk []E, limit int) (page []T, next *Position, err e
 		return nil, nil, err
 	}
 	return f.inOrder(ids, rows), next, nil
-}
-
-// pick takes up to limit entries from a walk, and returns their ids.
-func (f Filter[E, T]) pick(walk []E, limit int) (ids []string, next *Position) {
-	for i, entry := range walk {
-		if !f.Keep(entry) {
-			continue
-		}
-		ids = append(ids, f.At(entry).ID)
-		if len(ids) == limit && i < len(walk)-1 {
-			last := f.At(entry)
-			return ids, &last
-		}
-	}
-	if len(walk) < Walk {
-		return ids, nil
-	}
-	last := f.At(walk[len(walk)-1])
-	return ids, &last
 }
 
 // inOrder is the rows of ids that are still to be kept.

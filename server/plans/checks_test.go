@@ -144,6 +144,7 @@ func TestEnumsAreTheSameInGoAndInBothSchemas(t *testing.T) {
 	for name, want := range map[string][]string{
 		"jobs_state_check": jobs.States, "jobs_waiting_for_check": jobs.WaitingFor, "runs_status_check": runs.Statuses,
 		"runs_kind_check": runs.Kinds, "runs_origin_check": runs.Origins, "repos_forge_check": repos.Forges,
+		"proposals_state_check": repos.States, "proposal_transitions_from_check": repos.States, "proposal_transitions_to_check": repos.States,
 	} {
 		for _, engine := range engines {
 			list := regexp.MustCompile(`constraint ` + name + ` check \(.*in \(([^)]*)\)`).FindStringSubmatch(migrations(t, engine))

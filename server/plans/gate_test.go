@@ -51,7 +51,13 @@ func fill(t *testing.T, s *store.Store) {
 	more := `insert into owners (id, name, created_at) select 'own_' || N, 'owner' || N, AT from FROM where i < 500`
 	kinds := `insert into job_kinds (owner_id, name, lease_seconds, max_attempts, backoff_base_seconds, backoff_cap_seconds, version, created_at, updated_at)
 		select '` + owners[0] + `', 'kind' || N, 60, 5, 5, 9, 1, AT, AT from FROM where i < 500`
-	for _, sql := range []string{jobs, runs, tokens, repos, more, kinds} {
+	proposals := `insert into proposals (id, owner_id, repo_id, stream, head, title, author, state, run_id, version, created_at, updated_at, closed_at)
+		select 'prop_' || N, r.owner_id, r.id, 'stream' || cast(i % 3 as text), 'head' || N, 't', 'author' || cast(i % 5 as text),
+			case when i % 10 = 0 then 'open' when i % 10 = 1 then 'closed' else 'merged' end, 'run_' || N, 2, AT, AT, case when i % 10 > 0 then AT end
+		from FROM join repos r on r.id = 'repo_' || cast(i % 4 + 1 as text)`
+	transitions := `insert into proposal_transitions (owner_id, proposal_id, version, to_state, actor, entered_at)
+		select p.owner_id, p.id, 1, 'open', 'ada', AT from FROM join proposals p on p.id = 'prop_' || N`
+	for _, sql := range []string{jobs, runs, tokens, repos, more, kinds, proposals, transitions} {
 		dbtest.SQL(t, s, strings.NewReplacer("FROM", numbers, "AT", at, "|| N", "|| "+n).Replace(sql))
 	}
 }
@@ -73,7 +79,7 @@ func TestEveryStatementReadsInIndexOrder(t *testing.T) {
 
 // withoutStatistics are the statements that would read a backlog if PostgreSQL
 // had to guess; of the others it may read what one owner or one key has.
-var withoutStatistics = map[string]bool{"JobClaim": true, "JobListByIDs": true, "RunListByIDs": true}
+var withoutStatistics = map[string]bool{"JobClaim": true, "JobListByIDs": true, "RunListByIDs": true, "ProposalListByIDs": true}
 
 // pass takes the statements of the engine that asked picks through its gate.
 func pass(t *testing.T, s *store.Store, g gate, asked func(statement) bool) {

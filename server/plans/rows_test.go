@@ -91,7 +91,7 @@ func fullRow(table, name string, full bool) record {
 			"concurrency_key": "c", "traceparent": "00", "actor": "ada", "acted_at": at,
 		}
 	case "proposals":
-		return record{"state": "closed", "closed_at": at, "base": "b", "body": "x", "url": "https://example.org", "run_id": "run_1"}
+		return record{"state": "closed", "closed_at": at, "base": "b", "body": "x", "url": "https://example.org", "run_id": name}
 	case "proposal_transitions":
 		return record{"from_state": "open"}
 	case "login_links":

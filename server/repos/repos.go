@@ -1,18 +1,20 @@
-// Package repos keeps the tracked repositories of forges: one row per
-// repository however its name is spelled.
+// Package repos keeps the tracked repositories of forges, one row per repository
+// however its name is spelled, and the proposals made to them.
+//
+// A proposal asks to bring head into stream. At most one of a repository, stream
+// and head is open (the unique index proposals_open_head holds that), so whoever
+// proposes again gets the open one. It is merged or closed by somebody who has
+// seen its present version, and may be reopened; every state it came into is
+// kept, with who brought it there.
 package repos
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/stint-run/stint/gen/model"
-	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
-	"github.com/stint-run/stint/server/id"
 )
 
 // Forges are the forges a repository may live on (constraint repos_forge_check).
@@ -45,6 +47,19 @@ func legal(name string) bool {
 	return part.MatchString(name) && name != "." && name != ".." && !strings.HasSuffix(strings.ToLower(name), ".git")
 }
 
+// illegal are the faults of namespace and name; an empty one is none unless it is
+// required.
+func (r Ref) illegal(required bool) (faults []fault.Item) {
+	bad := func(name string) bool { return !legal(name) }
+	if (required || r.Namespace != "") && (len(r.Namespace) > maxName || slices.ContainsFunc(strings.Split(r.Namespace, "/"), bad)) {
+		faults = append(faults, fault.Item{Pointer: "/namespace", Detail: "takes 1 to 100 letters, digits, '.', '_' and '-' (groups separated by '/'), and does not end in .git"})
+	}
+	if (required || r.Name != "") && (len(r.Name) > maxName || bad(r.Name)) {
+		faults = append(faults, fault.Item{Pointer: "/name", Detail: "takes 1 to 100 letters, digits, '.', '_' and '-', and does not end in .git"})
+	}
+	return faults
+}
+
 // Normal is the Ref with its host in lower case and filled in by default, and
 // the faults it has, in the order of its members; pointers begin at the Ref.
 func (r Ref) Normal() (Ref, []fault.Item) {
@@ -64,14 +79,7 @@ func (r Ref) Normal() (Ref, []fault.Item) {
 	case len(r.Host) > 255 || !hosts.MatchString(r.Host):
 		wrong("host", "is not a host name, optionally with a port")
 	}
-	illegal := func(name string) bool { return !legal(name) }
-	if len(r.Namespace) > maxName || slices.ContainsFunc(strings.Split(r.Namespace, "/"), illegal) {
-		wrong("namespace", "takes 1 to 100 letters, digits, '.', '_' and '-' (groups separated by '/'), and does not end in .git")
-	}
-	if len(r.Name) > maxName || illegal(r.Name) {
-		wrong("name", "takes 1 to 100 letters, digits, '.', '_' and '-', and does not end in .git")
-	}
-	return r, faults
+	return r, append(faults, r.illegal(true)...)
 }
 
 // IssueKey is the key of an issue's job: one spelling for every spelling of
@@ -79,23 +87,4 @@ func (r Ref) Normal() (Ref, []fault.Item) {
 func (r Ref) IssueKey(number int64) string {
 	return fmt.Sprintf("issue:%s:%s/%s/%s#%d",
 		r.Forge, r.Host, strings.ToLower(r.Namespace), strings.ToLower(r.Name), number)
-}
-
-// Track returns the repository of a normal Ref, and tracks it first if it is
-// unknown.
-func Track(ctx context.Context, q model.Querier, now coltype.Time, ownerID string, r Ref) (model.Repo, error) {
-	_, err := q.RepoInsert(ctx, model.RepoInsertParams{
-		ID: id.New("repo"), OwnerID: ownerID,
-		Forge: r.Forge, Host: r.Host, Namespace: r.Namespace, Name: r.Name, CreatedAt: now,
-	})
-	if err != nil {
-		return model.Repo{}, fmt.Errorf("track %s/%s: %w", r.Namespace, r.Name, err)
-	}
-	repo, err := q.RepoGetByName(ctx, model.RepoGetByNameParams{
-		OwnerID: ownerID, Forge: r.Forge, Host: r.Host, Namespace: r.Namespace, Name: r.Name,
-	})
-	if err != nil {
-		return model.Repo{}, fmt.Errorf("look up %s/%s: %w", r.Namespace, r.Name, err)
-	}
-	return repo, nil
 }

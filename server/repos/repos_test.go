@@ -100,8 +100,10 @@ func TestTrackingTwiceInAnySpellingIsOneRow(t *testing.T) {
 		ada, bob := dbtest.Owner(t, s, "ada").ID, dbtest.Owner(t, s, "bob").ID
 		track := func(owner, forge, namespace, name string) (repo model.Repo) {
 			t.Helper()
-			err := s.Tx(t.Context(), func(q model.Querier) (err error) {
-				repo, err = repos.Track(t.Context(), q, dbtest.T0, owner, repos.Ref{Forge: forge, Host: "example.org", Namespace: namespace, Name: name})
+			err := s.Tx(t.Context(), func(q model.Querier) error {
+				ref := repos.Ref{Forge: forge, Host: "example.org", Namespace: namespace, Name: name}
+				got, err := repos.Track(t.Context(), q, dbtest.T0, repos.TrackIn{OwnerID: owner, Ref: ref})
+				repo = got.Repo
 				return err
 			})
 			if err != nil {

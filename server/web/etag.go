@@ -1,6 +1,8 @@
 package web
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -9,6 +11,21 @@ import (
 
 // ETag is the entity tag of a resource's version.
 func ETag(version int64) string { return `"v` + strconv.FormatInt(version, 10) + `"` }
+
+// ETagWith is the entity tag of a version that is shown together with what
+// changes beside it. As If-Match it names the version alone.
+func ETagWith(version int64, beside ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(beside, "\x00")))
+	return fmt.Sprintf(`"v%d-%x"`, version, sum[:4])
+}
+
+// versionOf is the tag of the version that a tag of either form names.
+func versionOf(tag string) string {
+	if version, _, ok := strings.Cut(tag, "-"); ok && strings.HasPrefix(version, `"v`) {
+		return version + `"`
+	}
+	return tag
+}
 
 // IfMatch is embedded in the input of a route that changes a resource with a
 // version.
@@ -34,7 +51,7 @@ func (m IfMatch) Allow(version int64) error {
 }
 
 // matches reports whether a list of entity tags, or *, names tag. A weak tag
-// counts only for weak comparison.
+// counts only for weak comparison; the others know a version in either form.
 func matches(headers []string, tag string, weak bool) bool {
 	for _, h := range headers {
 		for _, one := range strings.Split(h, ",") {
@@ -42,7 +59,7 @@ func matches(headers []string, tag string, weak bool) bool {
 			if weak {
 				one = strings.TrimPrefix(one, "W/")
 			}
-			if one == "*" || one == tag {
+			if one == "*" || one == tag || !weak && versionOf(one) == tag {
 				return true
 			}
 		}

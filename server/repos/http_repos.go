@@ -1,0 +1,135 @@
+package repos
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/keyset"
+	"github.com/stint-run/stint/server/web"
+)
+
+// repoJSON is a repository as clients see it.
+type repoJSON struct {
+	ID             string       `json:"id"`
+	Forge          string       `json:"forge" enum:"github,gitea,forgejo,gitlab"`
+	Host           string       `json:"host"`
+	Namespace      string       `json:"namespace" doc:"In the spelling that came first."`
+	Name           string       `json:"name" doc:"In the spelling that came first."`
+	DefaultStream  *string      `json:"default_stream" nullable:"true"`
+	LabelsSyncedAt coltype.Time `json:"labels_synced_at" nullable:"true" doc:"Nothing sets it yet."`
+	CreatedAt      coltype.Time `json:"created_at"`
+	UpdatedAt      coltype.Time `json:"updated_at"`
+}
+
+func repoOf(r model.Repo) repoJSON {
+	return repoJSON{
+		ID: r.ID, Forge: r.Forge, Host: r.Host, Namespace: r.Namespace, Name: r.Name, DefaultStream: r.DefaultStream,
+		LabelsSyncedAt: r.LabelsSyncedAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
+}
+
+// countedRepoJSON is a repository with its proposals counted.
+type countedRepoJSON struct {
+	repoJSON
+	Proposals struct {
+		Open   web.Count `json:"open"`
+		Merged web.Count `json:"merged"`
+		Closed web.Count `json:"closed"`
+	} `json:"proposals"`
+}
+
+func countedOf(r Counted) *countedRepoJSON {
+	out := &countedRepoJSON{repoJSON: repoOf(model.Repo{
+		ID: r.ID, Forge: r.Forge, Host: r.Host, Namespace: r.Namespace, Name: r.Name, DefaultStream: r.DefaultStream,
+		LabelsSyncedAt: r.LabelsSyncedAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	})}
+	out.Proposals.Open = web.Counted(r.OpenProposals)
+	out.Proposals.Merged = web.Counted(r.MergedProposals)
+	out.Proposals.Closed = web.Counted(r.ClosedProposals)
+	return out
+}
+
+type trackInput struct {
+	Body struct {
+		Forge         string  `json:"forge" enum:"github,gitea,forgejo,gitlab"`
+		Host          string  `json:"host,omitempty" doc:"Default github.com and gitlab.com; required for gitea and forgejo. Case does not count."`
+		Namespace     string  `json:"namespace" minLength:"1" doc:"The forge's owner or group. Case does not count."`
+		Name          string  `json:"name" minLength:"1" doc:"Case does not count."`
+		DefaultStream *string `json:"default_stream,omitempty" minLength:"1" doc:"Where proposals usually go, such as main."`
+	}
+}
+
+func (in *trackInput) ref() (Ref, []fault.Item) {
+	return Ref{Forge: in.Body.Forge, Host: in.Body.Host, Namespace: in.Body.Namespace, Name: in.Body.Name}.Normal()
+}
+
+// Faults are those of the name, and of a stream that looks like another.
+func (in *trackInput) Faults() []fault.Item {
+	_, faults := in.ref()
+	return append(faults, unclear("/default_stream", in.Body.DefaultStream)...)
+}
+
+// trackedJSON answers a tracking.
+type trackedJSON struct {
+	Repo         repoJSON `json:"repo"`
+	Deduplicated bool     `json:"deduplicated" doc:"The repository was tracked before."`
+}
+
+func (h *routes) track(ctx context.Context, q model.Querier, now coltype.Time, in *trackInput) (web.Answer[trackedJSON], error) {
+	ref, _ := in.ref()
+	got, err := Track(ctx, q, now, TrackIn{OwnerID: web.Caller(ctx).OwnerID, Ref: ref, DefaultStream: in.Body.DefaultStream})
+	if err != nil {
+		return web.Answer[trackedJSON]{}, err
+	}
+	out := web.Answer[trackedJSON]{Body: trackedJSON{Repo: repoOf(got.Repo), Deduplicated: got.Deduplicated}}
+	if got.Deduplicated {
+		out.Status = http.StatusOK
+	}
+	return out, nil
+}
+
+type reposInput struct {
+	web.PageQuery
+	Forge     string `query:"forge" enum:"github,gitea,forgejo,gitlab"`
+	Host      string `query:"host" doc:"Case does not count."`
+	Namespace string `query:"namespace" doc:"Case does not count. With name it is found at once, among however many."`
+	Name      string `query:"name" doc:"Case does not count."`
+}
+
+// Faults are names that no forge allows: nothing is found under them.
+func (in *reposInput) Faults() (faults []fault.Item) {
+	for _, item := range (Ref{Forge: in.Forge, Host: in.Host, Namespace: in.Namespace, Name: in.Name}).illegal(false) {
+		faults = append(faults, fault.Item{In: fault.InQuery, Pointer: item.Pointer, Detail: item.Detail})
+	}
+	return faults
+}
+
+func (h *routes) repos(ctx context.Context, q model.Reader, _ coltype.Time, in *reposInput) (*web.Page[repoJSON], error) {
+	w, err := h.api.Window(ctx, in.PageQuery, "repos", web.Newest)
+	if err != nil {
+		return nil, err
+	}
+	page, next, err := List(ctx, q, ListIn{
+		OwnerID: web.Caller(ctx).OwnerID, Ref: Ref{Forge: in.Forge, Host: in.Host, Namespace: in.Namespace, Name: in.Name},
+		Before: w.Position, Limit: int(w.Limit),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return web.NewPage(w, keyset.Convert(page, repoOf), next), nil
+}
+
+type repoInput struct {
+	Repo string `path:"repo"`
+}
+
+func (h *routes) repo(ctx context.Context, q model.Reader, _ coltype.Time, in *repoInput) (*countedRepoJSON, error) {
+	repo, err := Get(ctx, q, web.Caller(ctx).OwnerID, in.Repo)
+	if err != nil {
+		return nil, err
+	}
+	return countedOf(repo), nil
+}

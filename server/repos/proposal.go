@@ -1,0 +1,76 @@
+package repos
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/runs"
+	"github.com/stint-run/stint/server/store"
+)
+
+// States of a proposal (constraint proposals_state_check).
+const (
+	Open   = "open"
+	Merged = "merged"
+	Closed = "closed"
+)
+
+// States are all of them.
+var States = []string{Open, Merged, Closed}
+
+// maxTransitions is how many of its transitions a proposal is shown with, the
+// latest ones. Its version is how many it had.
+const maxTransitions = 50
+
+// Detail is a proposal with its latest transitions, the latest first, and the
+// run behind it.
+type Detail struct {
+	model.Proposal
+	Transitions []model.ProposalTransition
+	Run         *RunBehind // nil: none, gone, or not the owner's
+}
+
+// RunBehind is the run that a proposal came from.
+type RunBehind struct {
+	ID       string
+	Kind     string
+	Status   string // as people see it: runs.Shown
+	JobID    *string
+	JobState *string // nil: no job, or it is gone
+}
+
+// GetProposal is one proposal of an owner.
+func GetProposal(ctx context.Context, q model.Reader, now coltype.Time, ownerID, proposalID string) (Detail, error) {
+	row, err := q.ProposalGet(ctx, model.ProposalGetParams{ID: proposalID, OwnerID: ownerID})
+	if store.NotFound(err) {
+		return Detail{}, fault.NotFound()
+	}
+	if err != nil {
+		return Detail{}, fmt.Errorf("get %s: %w", proposalID, err)
+	}
+	transitions, err := q.TransitionList(ctx, model.TransitionListParams{OwnerID: ownerID, ProposalID: proposalID, Max: maxTransitions})
+	if err != nil {
+		return Detail{}, fmt.Errorf("list the transitions of %s: %w", proposalID, err)
+	}
+	return Detail{Proposal: proposalOf(row), Transitions: transitions, Run: runBehind(row, now)}, nil
+}
+
+// proposalOf is the proposal alone.
+func proposalOf(r model.ProposalGetRow) model.Proposal {
+	return model.Proposal{
+		ID: r.ID, OwnerID: r.OwnerID, RepoID: r.RepoID, Stream: r.Stream, Head: r.Head, Base: r.Base, Title: r.Title,
+		Body: r.Body, Author: r.Author, State: r.State, Url: r.Url, RunID: r.RunID, Version: r.Version,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ClosedAt: r.ClosedAt,
+	}
+}
+
+func runBehind(r model.ProposalGetRow, now coltype.Time) *RunBehind {
+	if r.RunStatus == nil {
+		return nil
+	}
+	run := runs.Run{Status: *r.RunStatus, JobState: r.JobState, JobLeaseExpiresAt: r.JobLeaseExpiresAt}
+	return &RunBehind{ID: *r.RunID, Kind: *r.RunKind, Status: runs.Shown(run, now), JobID: r.RunJobID, JobState: r.JobState}
+}
