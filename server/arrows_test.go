@@ -26,6 +26,7 @@ var rooms = [][]string{
 	{"server/repos"},
 	{"server/runs"},
 	{"server/web"},
+	{"server/metrics"},
 	{"server/control"},
 	{"server/store"},
 	{"schema"},
@@ -57,6 +58,11 @@ var narrow = []struct {
 			"scratch.go", "conn_test.go", "claim_cost_test.go", "claim_soak_test.go", "property_test.go"},
 		tests: true,
 		why:   "an operation that cannot name a driver cannot leave its transaction",
+	},
+	{
+		pkgs:      []string{"github.com/prometheus/"},
+		importers: []string{"server/metrics"},
+		why:       "what is exported, and by which labels, is seen in one place",
 	},
 	{
 		pkgs:      []string{module + "gen/postgres", module + "gen/sqlite"},

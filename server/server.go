@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/jobs"
+	"github.com/stint-run/stint/server/metrics"
 	"github.com/stint-run/stint/server/ops"
 	"github.com/stint-run/stint/server/repos"
 	"github.com/stint-run/stint/server/runs"
@@ -68,11 +70,14 @@ type Server struct {
 // is asked for its Document only. It panics on settings that fail their Check.
 func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	verifier := control.NewVerifier(s)
-	loops := append(control.StoreLoops(s), verifier.Loop())
-	runner := newRunner(c, s, append(loops, jobs.Loops(c.reapEvery())...)...)
+	measured := metrics.New(c.Version)
+	runner := newRunner(c, s, slices.Concat(control.StoreLoops(s), []control.Loop{verifier.Loop()}, jobs.Loops(c.reapEvery()), measured.Loops())...)
+	if runner != nil {
+		measured.Watch(s, runner)
+	}
 	api := web.New(web.Config{
 		Version: c.Version, Log: c.Log, Store: s, CursorKey: cursorKey,
-		Verifier: verifier, Readiness: control.NewReadiness(s, runner),
+		Verifier: verifier, Readiness: control.NewReadiness(s, runner), Metrics: measured,
 	})
 	jobs.Routes(api, s, jobs.NewHub())
 	repos.Routes(api)
@@ -97,7 +102,7 @@ func newRunner(c Config, s *store.Store, loops ...control.Loop) *control.Runner 
 // Handler serves the API.
 func (s *Server) Handler() http.Handler { return s.api.Handler() }
 
-// Admin serves the health routes only.
+// Admin serves the health routes and /metrics only.
 func (s *Server) Admin() http.Handler { return s.api.Admin() }
 
 // Drain makes the server unready: new claims are refused, waiting ones answer

@@ -55,3 +55,15 @@ type KindSetParams struct {
 	Name               string
 	Version            int64
 }
+
+type KindWalkParams struct {
+	AfterOwnerID string
+	AfterName    string
+	Max          int64
+}
+
+type KindWalkRow struct {
+	OwnerID   string
+	Name      string
+	CreatedAt coltype.Time
+}

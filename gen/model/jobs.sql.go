@@ -22,6 +22,17 @@ type JobClaimParams struct {
 	Max     int64
 }
 
+type JobCountDueParams struct {
+	Now    coltype.Time
+	Max    int64
+	Probes string
+}
+
+type JobCountDueRow struct {
+	Kind string
+	Due  int64
+}
+
 type JobGetByKeyParams struct {
 	OwnerID string
 	Key     *string
@@ -41,6 +52,18 @@ type JobInsertManyParams struct {
 type JobListByIDsParams struct {
 	OwnerID string
 	Ids     string
+}
+
+type JobListFirstDueParams struct {
+	Probes string
+	Now    coltype.Time
+}
+
+type JobListFirstDueRow struct {
+	OwnerID  string
+	Kind     string
+	Priority int64
+	RunAt    coltype.Time
 }
 
 type JobListOverdueParams struct {

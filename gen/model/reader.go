@@ -12,12 +12,18 @@ import (
 type Reader interface {
 	// What was answered under a key.
 	IdempotencyKeyGet(ctx context.Context, arg IdempotencyKeyGetParams) (IdempotencyKeyGetRow, error)
+	// How many jobs are due for each probe of a JSON list of {owner_id, kind,
+	// priority}, counted up to max for each, in no order. Index jobs_claim.
+	JobCountDue(ctx context.Context, arg JobCountDueParams) ([]JobCountDueRow, error)
 	// One job of an owner.
 	JobGet(ctx context.Context, arg JobGetParams) (Job, error)
 	// The live job of a key. Index jobs_live_key.
 	JobGetByKey(ctx context.Context, arg JobGetByKeyParams) (Job, error)
 	// The jobs of a JSON list of ids, unordered. Primary key.
 	JobListByIDs(ctx context.Context, arg JobListByIDsParams) ([]Job, error)
+	// The job that is due the longest for each probe of a JSON list of {owner_id,
+	// kind, priority}, in no order; a probe without one has no row. Index jobs_claim.
+	JobListFirstDue(ctx context.Context, arg JobListFirstDueParams) ([]JobListFirstDueRow, error)
 	// Leases of all owners that ran out before cutoff: what the reaper has yet to
 	// take back. Index jobs_claimed.
 	JobListOverdue(ctx context.Context, arg JobListOverdueParams) ([]JobListOverdueRow, error)
@@ -39,6 +45,8 @@ type Reader interface {
 	KindListByNames(ctx context.Context, arg KindListByNamesParams) ([]JobKind, error)
 	// The kinds by name. Primary key.
 	KindPage(ctx context.Context, arg KindPageParams) ([]JobKind, error)
+	// The kinds of all owners from after (owner_id, name) on. Primary key.
+	KindWalk(ctx context.Context, arg KindWalkParams) ([]KindWalkRow, error)
 	// The leases by name: one for each background work that one replica at a time
 	// does, so there are few, whatever the database holds. Primary key.
 	LeaseList(ctx context.Context, arg LeaseListParams) ([]Lease, error)

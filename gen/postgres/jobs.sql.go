@@ -179,6 +179,51 @@ func (q *Queries) JobClaim(ctx context.Context, arg JobClaimParams) ([]Job, erro
 	return items, nil
 }
 
+const JobCountDue = `-- name: JobCountDue :many
+select
+    cast(t.x ->> 'kind' as text) as kind,
+    cast((
+        select count(*)
+        from (
+            select 1
+            from jobs j
+            where j.owner_id = t.x ->> 'owner_id'
+                and coalesce(j.waiting_for, j.state) = 'pending'
+                and j.kind = t.x ->> 'kind'
+                and j.priority = cast(t.x ->> 'priority' as bigint)
+                and j.run_at <= $1
+            limit cast($2 as bigint)
+        ) found
+    ) as bigint) as due
+from json_array_elements(cast(cast($3 as text) as json)) t(x)
+`
+
+type JobCountDueParams = model.JobCountDueParams
+
+type JobCountDueRow = model.JobCountDueRow
+
+// How many jobs are due for each probe of a JSON list of {owner_id, kind,
+// priority}, counted up to max for each, in no order. Index jobs_claim.
+func (q *Queries) JobCountDue(ctx context.Context, arg JobCountDueParams) ([]JobCountDueRow, error) {
+	rows, err := q.db.Query(ctx, JobCountDue, arg.Now, arg.Max, arg.Probes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []JobCountDueRow{}
+	for rows.Next() {
+		var i JobCountDueRow
+		if err := rows.Scan(&i.Kind, &i.Due); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const JobGet = `-- name: JobGet :one
 select
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
@@ -413,6 +458,53 @@ func (q *Queries) JobListByIDs(ctx context.Context, arg JobListByIDsParams) ([]J
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const JobListFirstDue = `-- name: JobListFirstDue :many
+select c.owner_id, c.kind, c.priority, c.run_at
+from json_array_elements(cast(cast($1 as text) as json)) t(x)
+cross join lateral (
+    select j.owner_id, j.kind, j.priority, j.run_at
+    from jobs j
+    where j.owner_id = t.x ->> 'owner_id'
+        and coalesce(j.waiting_for, j.state) = 'pending'
+        and j.kind = t.x ->> 'kind'
+        and j.priority = cast(t.x ->> 'priority' as bigint)
+        and j.run_at <= $2
+    order by j.run_at, j.id
+    limit 1
+) c
+`
+
+type JobListFirstDueParams = model.JobListFirstDueParams
+
+type JobListFirstDueRow = model.JobListFirstDueRow
+
+// The job that is due the longest for each probe of a JSON list of {owner_id,
+// kind, priority}, in no order; a probe without one has no row. Index jobs_claim.
+func (q *Queries) JobListFirstDue(ctx context.Context, arg JobListFirstDueParams) ([]JobListFirstDueRow, error) {
+	rows, err := q.db.Query(ctx, JobListFirstDue, arg.Probes, arg.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []JobListFirstDueRow{}
+	for rows.Next() {
+		var i JobListFirstDueRow
+		if err := rows.Scan(
+			&i.OwnerID,
+			&i.Kind,
+			&i.Priority,
+			&i.RunAt,
 		); err != nil {
 			return nil, err
 		}

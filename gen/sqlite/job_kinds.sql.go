@@ -238,3 +238,39 @@ func (q *Queries) KindSet(ctx context.Context, arg KindSetParams) (int64, error)
 	}
 	return result.RowsAffected()
 }
+
+const KindWalk = `-- name: KindWalk :many
+select owner_id, name, created_at
+from job_kinds
+where (owner_id, name) > (?1, ?2)
+order by owner_id, name
+limit cast(?3 as bigint)
+`
+
+type KindWalkParams = model.KindWalkParams
+
+type KindWalkRow = model.KindWalkRow
+
+// The kinds of all owners from after (owner_id, name) on. Primary key.
+func (q *Queries) KindWalk(ctx context.Context, arg KindWalkParams) ([]KindWalkRow, error) {
+	rows, err := q.db.QueryContext(ctx, KindWalk, arg.AfterOwnerID, arg.AfterName, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []KindWalkRow{}
+	for rows.Next() {
+		var i KindWalkRow
+		if err := rows.Scan(&i.OwnerID, &i.Name, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -41,6 +41,26 @@ returning
     jobs.concurrency_key, jobs.traceparent, jobs.actor, jobs.acted_at, jobs.created_at,
     jobs.updated_at, jobs.finished_at;
 
+-- name: JobCountDue :many
+-- How many jobs are due for each probe of a JSON list of {owner_id, kind,
+-- priority}, counted up to max for each, in no order. Index jobs_claim.
+select
+    cast(t.x ->> 'kind' as text) as kind,
+    cast((
+        select count(*)
+        from (
+            select 1
+            from jobs j
+            where j.owner_id = t.x ->> 'owner_id'
+                and coalesce(j.waiting_for, j.state) = 'pending'
+                and j.kind = t.x ->> 'kind'
+                and j.priority = cast(t.x ->> 'priority' as bigint)
+                and j.run_at <= @now
+            limit cast(@max as bigint)
+        ) found
+    ) as bigint) as due
+from json_array_elements(cast(cast(@probes as text) as json)) t(x);
+
 -- name: JobInsertMany :many
 -- Enqueues a JSON list of jobs and returns those that are new: a row whose key
 -- is live is left out. Waits for a transaction that is enqueueing the key.
@@ -72,6 +92,23 @@ select
 from jobs j
 where j.owner_id || '' = @owner_id -- leaves the primary key as the only index
     and j.id = any(array(select json_array_elements_text(cast(cast(@ids as text) as json))));
+
+-- name: JobListFirstDue :many
+-- The job that is due the longest for each probe of a JSON list of {owner_id,
+-- kind, priority}, in no order; a probe without one has no row. Index jobs_claim.
+select c.owner_id, c.kind, c.priority, c.run_at
+from json_array_elements(cast(cast(@probes as text) as json)) t(x)
+cross join lateral (
+    select j.owner_id, j.kind, j.priority, j.run_at
+    from jobs j
+    where j.owner_id = t.x ->> 'owner_id'
+        and coalesce(j.waiting_for, j.state) = 'pending'
+        and j.kind = t.x ->> 'kind'
+        and j.priority = cast(t.x ->> 'priority' as bigint)
+        and j.run_at <= @now
+    order by j.run_at, j.id
+    limit 1
+) c;
 
 -- name: JobLock :one
 -- One job of an owner, held for this transaction until it ends.

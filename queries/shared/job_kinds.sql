@@ -54,3 +54,11 @@ set lease_seconds = @lease_seconds,
 where owner_id = @owner_id
     and name = @name
     and version = @version;
+
+-- name: KindWalk :many
+-- The kinds of all owners from after (owner_id, name) on. Primary key.
+select owner_id, name, created_at
+from job_kinds
+where (owner_id, name) > (@after_owner_id, @after_name)
+order by owner_id, name
+limit cast(@max as bigint);

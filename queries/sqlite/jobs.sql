@@ -34,6 +34,27 @@ returning
     cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
     created_at, updated_at, finished_at;
 
+-- name: JobCountDue :many
+-- How many jobs are due for each probe of a JSON list of {owner_id, kind,
+-- priority}, counted up to max for each, in no order. Index jobs_claim.
+select
+    cast(t.value ->> '$.kind' as text) as kind,
+    cast((
+        select count(*)
+        from (
+            select 1
+            from jobs j indexed by jobs_claim
+            where j.owner_id = t.value ->> '$.owner_id'
+                and j.state = 'pending'
+                and j.waiting_for is null
+                and j.kind = t.value ->> '$.kind'
+                and j.priority = cast(t.value ->> '$.priority' as integer)
+                and j.run_at <= @now
+            limit cast(@max as bigint)
+        )
+    ) as integer) as due
+from json_each(cast(@probes as text)) t;
+
 -- name: JobInsertMany :many
 -- Enqueues a JSON list of jobs and returns those that are new: a row whose key
 -- is live is left out. Waits for a transaction that is enqueueing the key.
@@ -66,6 +87,25 @@ select
 from jobs j
 where +j.owner_id = @owner_id -- the plus leaves the primary key as the only index
     and j.id in (select t.value from json_each(cast(@ids as text)) t);
+
+-- name: JobListFirstDue :many
+-- The job that is due the longest for each probe of a JSON list of {owner_id,
+-- kind, priority}, in no order; a probe without one has no row. Index jobs_claim.
+select f.owner_id, f.kind, f.priority, f.run_at
+from json_each(cast(@probes as text)) t
+cross join jobs f
+where f.id = (
+    select j.id
+    from jobs j indexed by jobs_claim
+    where j.owner_id = t.value ->> '$.owner_id'
+        and j.state = 'pending'
+        and j.waiting_for is null
+        and j.kind = t.value ->> '$.kind'
+        and j.priority = cast(t.value ->> '$.priority' as integer)
+        and j.run_at <= @now
+    order by j.run_at, j.id
+    limit 1
+);
 
 -- name: JobLock :one
 -- One job of an owner, held for this transaction until it ends.

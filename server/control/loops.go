@@ -95,11 +95,15 @@ type LoopStatus struct {
 	Name     string
 	Passes   int64         // ended ones
 	Failures int64         // in a row, up to now
+	Failed   int64         // in all
 	Done     int           // by the last pass
 	Took     time.Duration // the last pass
 	Error    string        // of the last pass; "" if it went well
 	Ended    time.Time
 	Age      time.Duration // since the end of the last pass; -1 before the first
+
+	Succeeded  time.Time     // end of the last pass that went well
+	SuccessAge time.Duration // since then; -1 before the first
 
 	Lease   bool  // the loop runs under one
 	Held    bool  // by this replica, now
@@ -221,10 +225,11 @@ func (r *Runner) record(l *loop, n int, took time.Duration, err error) {
 		if l.last.Failures > 0 {
 			r.log.Info("background pass works again", "loop", l.Name, "failures", l.last.Failures)
 		}
-		l.last.Failures = 0
+		l.last.Failures, l.last.Succeeded = 0, l.last.Ended
 		return
 	}
 	l.last.Failures++
+	l.last.Failed++
 	l.last.Error = err.Error()
 	if l.last.Error != before {
 		r.log.Error("background pass failed", "loop", l.Name, "error", err)
@@ -236,13 +241,18 @@ func (r *Runner) Status() []LoopStatus {
 	now, list := r.now(), make([]LoopStatus, 0, len(r.loops))
 	for _, l := range r.loops {
 		s := r.statusOf(l)
-		s.Age = -1
-		if !s.Ended.IsZero() {
-			s.Age = now.Sub(s.Ended)
-		}
+		s.Age, s.SuccessAge = since(s.Ended, now), since(s.Succeeded, now)
 		list = append(list, s)
 	}
 	return list
+}
+
+// since is the time from at to now; -1 if at is no time.
+func since(at, now time.Time) time.Duration {
+	if at.IsZero() {
+		return -1
+	}
+	return now.Sub(at)
 }
 
 // jittered is d ± 10 %.

@@ -102,7 +102,8 @@ func (g *liteGate) line(s statement, line string) string {
 	switch {
 	case strings.Contains(line, "TEMP B-TREE"):
 		return "sorts: " + line
-	case strings.Contains(line, "VIRTUAL TABLE"): // json_each of an argument
+	case strings.Contains(line, "VIRTUAL TABLE"), // json_each of an argument
+		strings.HasPrefix(line, "SCAN (subquery-"): // what a sub-select has found; its own lines are judged
 		return ""
 	case strings.HasPrefix(line, "SCAN ") && !strings.Contains(line, "CONSTANT ROW"):
 		_, index, found := strings.Cut(line, "USING INDEX ")

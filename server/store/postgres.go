@@ -159,7 +159,7 @@ func (p *pg) engine() *engine {
 	return &engine{
 		name: Postgres, reads: gen.New(pgReads{p}), begin: p.beginTx,
 		ping: p.ping, note: func(error) {}, maintain: func(context.Context) error { return nil },
-		versions: p.plain, pool: p.stats, close: p.close,
+		versions: p.plain, pools: p.stats, logBytes: func() int64 { return 0 }, close: p.close,
 	}
 }
 
@@ -206,12 +206,12 @@ func (p *pg) now(ctx context.Context) (time.Time, error) {
 	return at, err
 }
 
-func (p *pg) stats() Pool {
+func (p *pg) stats() []PoolStats {
 	s := p.pool.Stat()
-	return Pool{
-		Max: int(s.MaxConns()), Open: int(s.TotalConns()), InUse: int(s.AcquiredConns()),
-		Waited: s.EmptyAcquireCount(),
-	}
+	return []PoolStats{{
+		Name: "main", Max: int(s.MaxConns()), Open: int(s.TotalConns()), InUse: int(s.AcquiredConns()),
+		Waited: s.EmptyAcquireCount(), WaitedFor: s.EmptyAcquireWaitTime(),
+	}}
 }
 
 // beginTx opens a transaction within acquireWait. A connection that turns out

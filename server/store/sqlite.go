@@ -110,7 +110,7 @@ func readerDSN(path string) string {
 func (l *lite) engine() *engine {
 	return &engine{
 		name: SQLite, reads: gen.New(liteReads{l.reader}), begin: l.begin,
-		ping: l.ping, note: l.note, maintain: l.maintain, versions: l.reader, pool: l.pool, close: l.close,
+		ping: l.ping, note: l.note, maintain: l.maintain, versions: l.reader, pools: l.pools, logBytes: l.walBytes, close: l.close,
 	}
 }
 
@@ -233,14 +233,15 @@ func (l *lite) walBytes() int64 {
 	return info.Size()
 }
 
-func (l *lite) pool() Pool {
-	w, r := l.writer.Stats(), l.reader.Stats()
-	return Pool{
-		Max:      w.MaxOpenConnections + r.MaxOpenConnections,
-		Open:     w.OpenConnections + r.OpenConnections,
-		InUse:    w.InUse + r.InUse,
-		Waited:   w.WaitCount + r.WaitCount,
-		LogBytes: l.walBytes(),
+func (l *lite) pools() []PoolStats {
+	return []PoolStats{liteStats("writer", l.writer), liteStats("reader", l.reader)}
+}
+
+func liteStats(name string, db *sql.DB) PoolStats {
+	s := db.Stats()
+	return PoolStats{
+		Name: name, Max: s.MaxOpenConnections, Open: s.OpenConnections, InUse: s.InUse,
+		Waited: s.WaitCount, WaitedFor: s.WaitDuration,
 	}
 }
 

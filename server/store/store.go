@@ -68,8 +68,18 @@ type engine struct {
 	ping, maintain func(ctx context.Context) error
 	note           func(err error) // how a transaction ended
 	versions       schema.Reader   // of the applied migrations
-	pool           func() Pool
+	pools          func() []PoolStats
+	logBytes       func() int64 // of SQLite's write-ahead log
 	close          func()
+}
+
+// PoolStats is the state of one pool: "main" on PostgreSQL, "writer" and
+// "reader" on SQLite.
+type PoolStats struct {
+	Name             string
+	Max, Open, InUse int
+	Waited           int64         // how often somebody had to wait for a connection
+	WaitedFor        time.Duration // in all
 }
 
 // Pool is the state of a Store's connections.
@@ -158,8 +168,17 @@ func (s *Store) Maintain(ctx context.Context) error { return Explain(s.engine.ma
 // MaintainEvery is how often the loop runner should call Maintain.
 const MaintainEvery = 20 * time.Second
 
-// Pool is the state of the connections.
-func (s *Store) Pool() Pool { return s.engine.pool() }
+// Pools is the state of each pool.
+func (s *Store) Pools() []PoolStats { return s.engine.pools() }
+
+// Pool is the state of the connections of all pools.
+func (s *Store) Pool() Pool {
+	all := Pool{LogBytes: s.engine.logBytes()}
+	for _, p := range s.Pools() {
+		all.Max, all.Open, all.InUse, all.Waited = all.Max+p.Max, all.Open+p.Open, all.InUse+p.InUse, all.Waited+p.Waited
+	}
+	return all
+}
 
 // Time is the database's time now; see Clock. It fails with 503 while no time
 // can be vouched for: nothing was measured yet, or the process slept, and the

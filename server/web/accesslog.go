@@ -13,7 +13,12 @@ func (a *API) logAccess(next http.Handler) http.Handler {
 		began := time.Now()
 		rec := &recorder{ResponseWriter: w}
 		method := r.Method
-		defer func() { a.logLine(r, method, rec, time.Since(began)) }()
+		a.metrics.Begin()
+		defer func() {
+			took := time.Since(began)
+			a.measure(r, method, rec, took)
+			a.logLine(r, method, rec, took)
+		}()
 		next.ServeHTTP(rec, r)
 	})
 }

@@ -29,6 +29,7 @@ type Config struct {
 	Verifier  Verifier
 	Readiness Readiness     // nil: ready until drained
 	CursorKey []byte        // shared by the replicas of a database; at least 16 bytes
+	Metrics   Metrics       // nil: none are kept
 	BodyTime  time.Duration // for a body to arrive; 0 is 30 s
 }
 
@@ -43,6 +44,8 @@ type API struct {
 	echo     *echo.Echo
 	huma     huma.API
 	routes   map[string]*route // by method and pattern of the router
+	served   map[string]bool   // the same of every route, of the edge's own too
+	metrics  Metrics
 
 	drainOnce sync.Once
 	draining  chan struct{}
@@ -53,6 +56,9 @@ type API struct {
 func New(c Config) *API {
 	if c.Log == nil {
 		c.Log = slog.Default()
+	}
+	if c.Metrics == nil {
+		c.Metrics = unmeasured{}
 	}
 	if c.BodyTime == 0 {
 		c.BodyTime = bodyTime
@@ -66,6 +72,8 @@ func New(c Config) *API {
 		bodyTime: c.BodyTime,
 		echo:     echo.New(),
 		routes:   map[string]*route{},
+		served:   map[string]bool{http.MethodGet + " " + metricsPath: true},
+		metrics:  c.Metrics,
 		draining: make(chan struct{}),
 	}
 	a.huma = humaecho.New(a.echo, a.humaConfig(c.Version))
@@ -82,7 +90,7 @@ func (a *API) Handler() http.Handler {
 	return chain(a.echo, a.withRequest, a.logAccess, a.recoverPanics, secureHeaders, a.checkPath, headAsGet)
 }
 
-// Admin serves /livez and /readyz only, for the admin listener.
+// Admin serves /livez, /readyz and /metrics only, for the admin listener.
 func (a *API) Admin() http.Handler {
 	return chain(http.HandlerFunc(a.health), a.withRequest, a.logAccess, a.recoverPanics, secureHeaders, headAsGet)
 }

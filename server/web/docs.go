@@ -24,6 +24,7 @@ var problemPages = template.Must(template.ParseFS(docsFiles, "docs/problem.tmpl"
 // plain adds a GET route that answers by itself: no token, no gate.
 func (a *API) plain(path string, h http.HandlerFunc) {
 	a.echo.GET(path, echo.WrapHandler(h))
+	a.served[http.MethodGet+" "+path] = true
 }
 
 func (a *API) registerDocs() {

@@ -14,6 +14,9 @@ func (a *API) registerHealth() {
 // health is the admin listener's router: it redirects nothing.
 func (a *API) health(w http.ResponseWriter, r *http.Request) {
 	routes := map[string]http.HandlerFunc{"/livez": a.livez, "/readyz": a.readyz}
+	if _, none := a.metrics.(unmeasured); !none {
+		routes[metricsPath] = a.metrics.ServeHTTP
+	}
 	h, ok := routes[r.URL.Path]
 	switch {
 	case !ok:

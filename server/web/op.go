@@ -83,7 +83,8 @@ func register[I, O any](a *API, op Op, mutates bool, run func(ctx context.Contex
 		return run(ctx, in).stream(s), nil
 	})
 	registered := operation(a.huma.OpenAPI().Paths[op.Path], op.Method)
-	a.routes[op.Method+" "+routerPath(op.Path)] = newRoute(op, registered)
+	key := op.Method + " " + routerPath(op.Path)
+	a.routes[key], a.served[key] = newRoute(op, registered), true
 }
 
 // describe is the route as the document shows it.
