@@ -1096,6 +1096,34 @@ type KindPage struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// Lease defines model for Lease.
+type Lease struct {
+	// ExpiresAt When it ends, or ended, unless it is renewed.
+	ExpiresAt time.Time `json:"expires_at"`
+
+	// Held Whether it runs now.
+	Held bool `json:"held"`
+
+	// Holder The replica that has it, or had it last: host, process id, random letters.
+	Holder string `json:"holder"`
+
+	// Name The background work that one replica at a time does.
+	Name string `json:"name"`
+
+	// TakenAt When the term began.
+	TakenAt time.Time `json:"taken_at"`
+
+	// Term Counts the changes of holder.
+	Term int64 `json:"term"`
+}
+
+// LeasePage defines model for LeasePage.
+type LeasePage struct {
+	Data       []Lease `json:"data"`
+	HasMore    bool    `json:"has_more"`
+	NextCursor *string `json:"next_cursor"`
+}
+
 // Moved defines model for Moved.
 type Moved struct {
 	Proposal Proposal `json:"proposal"`
@@ -1569,6 +1597,15 @@ type ResumeKindParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ListLeasesParams defines parameters for ListLeases.
+type ListLeasesParams struct {
+	// Limit How many items a page holds at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor next_cursor of the page before. It belongs to one list, filter and order.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // CloseProposalParams defines parameters for CloseProposal.
 type CloseProposalParams struct {
 	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
@@ -1994,6 +2031,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/kinds/{name}/resume (the `ResumeKind` operationId).
 	ResumeKind(ctx context.Context, name string, params *ResumeKindParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListLeases List the leases of background work, by name
+	//
+	// They belong to the instance: every owner sees the same ones.
+	//
+	// Corresponds with GET /v1/leases (the `ListLeases` operationId).
+	ListLeases(ctx context.Context, params *ListLeasesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetProposal Get a proposal, its transitions and the run behind it
 	//
@@ -2584,6 +2628,23 @@ func (c *Client) PauseKind(ctx context.Context, name string, params *PauseKindPa
 // Corresponds with POST /v1/kinds/{name}/resume (the `ResumeKind` operationId).
 func (c *Client) ResumeKind(ctx context.Context, name string, params *ResumeKindParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResumeKindRequest(c.Server, name, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListLeases List the leases of background work, by name
+//
+// They belong to the instance: every owner sees the same ones.
+//
+// Corresponds with GET /v1/leases (the `ListLeases` operationId).
+func (c *Client) ListLeases(ctx context.Context, params *ListLeasesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLeasesRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3961,6 +4022,72 @@ func NewResumeKindRequest(server string, name string, params *ResumeKindParams) 
 	return req, nil
 }
 
+// NewListLeasesRequest constructs an http.Request for the ListLeases method
+func NewListLeasesRequest(server string, params *ListLeasesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/leases")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetProposalRequest constructs an http.Request for the GetProposal method
 func NewGetProposalRequest(server string, id string) (*http.Request, error) {
 	var err error
@@ -5127,6 +5254,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/kinds/{name}/resume (the `ResumeKind` operationId).
 	ResumeKindWithResponse(ctx context.Context, name string, params *ResumeKindParams, reqEditors ...RequestEditorFn) (*ResumeKindResponse, error)
 
+	// ListLeasesWithResponse List the leases of background work, by name
+	//
+	// They belong to the instance: every owner sees the same ones.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/leases (the `ListLeases` operationId).
+	ListLeasesWithResponse(ctx context.Context, params *ListLeasesParams, reqEditors ...RequestEditorFn) (*ListLeasesResponse, error)
+
 	// GetProposalWithResponse Get a proposal, its transitions and the run behind it
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -6162,6 +6298,49 @@ func (r ResumeKindResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ResumeKindResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListLeasesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LeasePage
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r ListLeasesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListLeasesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListLeasesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -7255,6 +7434,21 @@ func (c *ClientWithResponses) ResumeKindWithResponse(ctx context.Context, name s
 		return nil, err
 	}
 	return ParseResumeKindResponse(rsp)
+}
+
+// ListLeasesWithResponse List the leases of background work, by name
+//
+// They belong to the instance: every owner sees the same ones.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/leases (the `ListLeases` operationId).
+func (c *ClientWithResponses) ListLeasesWithResponse(ctx context.Context, params *ListLeasesParams, reqEditors ...RequestEditorFn) (*ListLeasesResponse, error) {
+	rsp, err := c.ListLeases(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListLeasesResponse(rsp)
 }
 
 // GetProposalWithResponse Get a proposal, its transitions and the run behind it
@@ -9145,6 +9339,74 @@ func ParseResumeKindResponse(rsp *http.Response) (*ResumeKindResponse, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListLeasesResponse parses an HTTP response from a ListLeasesWithResponse call
+func ParseListLeasesResponse(rsp *http.Response) (*ListLeasesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListLeasesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LeasePage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Problem

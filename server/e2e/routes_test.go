@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // target is one request of a route that will succeed.
@@ -33,6 +34,11 @@ var rows = map[string]row{
 	"revoke-token": func(c *client) target {
 		made := c.must(201, "/v1/tokens", `{"name":"old","scopes":["explore"]}`)
 		return target{param: made.str("token.id")}
+	},
+
+	"list-leases": func(c *client) target {
+		await(c.t, "the reaper has its lease", 20*time.Second, func() bool { return strings.Contains(string(c.get("/v1/leases").Body), `"run-reaper"`) })
+		return target{}
 	},
 
 	"enqueue-job": func(*client) target {

@@ -30,6 +30,9 @@ func Routes(a *web.API) {
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/tokens/{id}/revoke", ID: "revoke-token", Summary: "Revoke a token",
 		Description: "It is refused by every replica within 5 seconds. Revoking twice changes nothing.",
 		Scope:       web.ScopeTokensWrite}, h.revoke)
+	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/leases", ID: "list-leases", Summary: "List the leases of background work, by name",
+		Description: "They belong to the instance: every owner sees the same ones.",
+		Scope:       web.ScopeOpsRead, Faults: []string{"invalid_cursor"}}, h.leases)
 }
 
 // whoamiJSON is the owner and token that a request acts for.

@@ -19,6 +19,7 @@ import (
 type caller struct {
 	t     *testing.T
 	api   *web.API
+	store *store.Store
 	token string
 }
 
@@ -26,11 +27,11 @@ func each(t *testing.T, fn func(t *testing.T, c caller)) {
 	t.Helper()
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, s *store.Store) {
-		c := caller{t: t, api: web.New(web.Config{Store: s, Verifier: control.NewVerifier(s), CursorKey: make([]byte, 32)})}
+		c := caller{t: t, store: s, api: web.New(web.Config{Store: s, Verifier: control.NewVerifier(s), CursorKey: make([]byte, 32)})}
 		ops.Routes(c.api)
 		owner := dbtest.Owner(t, s, "ada")
 		err := s.Tx(t.Context(), func(q model.Querier) (err error) {
-			in := control.TokenIn{OwnerID: owner.ID, Name: "first", Scopes: []string{web.ScopeTokensWrite, web.ScopeJobsRead}}
+			in := control.TokenIn{OwnerID: owner.ID, Name: "first", Scopes: []string{web.ScopeTokensWrite, web.ScopeJobsRead, web.ScopeOpsRead}}
 			c.token, _, err = control.Issue(t.Context(), q, s.Now(), in)
 			return err
 		})

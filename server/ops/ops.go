@@ -1,5 +1,5 @@
-// Package ops has the routes by which an owner runs its server: who am I, and
-// which tokens there are.
+// Package ops has the routes by which an owner runs its server: who am I,
+// which tokens there are, and which replica does the background work.
 package ops
 
 import (
