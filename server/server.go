@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -32,6 +33,10 @@ type Config struct {
 	// it is unready: load balancers see that, and workers hear the directive
 	// drain. Claims are refused meanwhile.
 	DrainDelay time.Duration
+
+	// IdempotencyTTL is how long a key holds its answer; 0 is
+	// control.DefaultKeyTTL. Replicas of a database have the same.
+	IdempotencyTTL time.Duration
 
 	// ReapEvery is the time between passes of the reaper; 0 is 10 s. The lease
 	// under which it runs lasts three times as long.
@@ -69,15 +74,16 @@ type Server struct {
 // replicas of a database have the same. The store may be nil for a server that
 // is asked for its Document only. It panics on settings that fail their Check.
 func New(c Config, s *store.Store, cursorKey []byte) *Server {
+	ttl := cmp.Or(c.IdempotencyTTL, control.DefaultKeyTTL)
 	verifier := control.NewVerifier(s)
 	measured := metrics.New(c.Version)
-	runner := newRunner(c, s, slices.Concat(control.StoreLoops(s), []control.Loop{verifier.Loop()}, jobs.Loops(c.reapEvery()), measured.Loops())...)
+	runner := newRunner(c, s, slices.Concat(control.StoreLoops(s), []control.Loop{verifier.Loop(), control.SweepLoop(ttl)}, jobs.Loops(c.reapEvery()), measured.Loops())...)
 	if runner != nil {
 		measured.Watch(s, runner)
 	}
 	api := web.New(web.Config{
 		Version: c.Version, Log: c.Log, Store: s, CursorKey: cursorKey,
-		Verifier: verifier, Readiness: control.NewReadiness(s, runner), Metrics: measured,
+		Verifier: verifier, Readiness: control.NewReadiness(s, runner), KeyTTL: ttl, Metrics: measured,
 	})
 	jobs.Routes(api, s, jobs.NewHub())
 	repos.Routes(api)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/server"
+	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/jobs"
 	"github.com/stint-run/stint/server/store"
 )
@@ -26,6 +27,7 @@ type serveFlags struct {
 	durability      string
 	execMode        string
 	maxConns        int
+	keyTTL          time.Duration
 	drainDelay      time.Duration
 	reapEvery       time.Duration
 }
@@ -50,7 +52,8 @@ func serveCmd(g *globals) *cobra.Command {
 	flags.IntVar(&f.maxConns, "pg-max-conns", 0, "size of the PostgreSQL pool (default the URL's pool_max_conns, else 16)")
 	flags.DurationVar(&f.drainDelay, "drain-delay", time.Second, "how long a stopping server goes on accepting, unready, so that load balancers and workers hear of it")
 	flags.DurationVar(&f.reapEvery, "reap-every", jobs.ReapEvery, "time between two looks for jobs whose lease ran out, 100ms to 10m; another replica takes over after three of them")
-	for _, name := range []string{"addr", "admin-addr", "migrate", "sqlite-durability", "pg-exec-mode", "pg-max-conns", "drain-delay", "reap-every"} {
+	flags.DurationVar(&f.keyTTL, "idempotency-ttl", control.DefaultKeyTTL, "how long an Idempotency-Key holds its answer, from 1m to 720h; the same in all replicas")
+	for _, name := range []string{"addr", "admin-addr", "migrate", "sqlite-durability", "pg-exec-mode", "pg-max-conns", "drain-delay", "reap-every", "idempotency-ttl"} {
 		configurable(flags, name)
 	}
 	emptyCounts(flags, "admin-addr")
@@ -67,9 +70,12 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 	if f.maxConns < 0 || f.drainDelay < 0 {
 		return usage(errors.New("--pg-max-conns and --drain-delay are not negative"))
 	}
-	config := server.Config{Version: version(), Log: log, URL: g.DB, Migrate: mode, DrainDelay: f.drainDelay, ReapEvery: f.reapEvery}
+	config := server.Config{Version: version(), Log: log, URL: g.DB, Migrate: mode, DrainDelay: f.drainDelay, ReapEvery: f.reapEvery, IdempotencyTTL: f.keyTTL}
 	if err := config.Check(); err != nil || f.reapEvery == 0 {
 		return usage(fmt.Errorf("--reap-every is 100ms to 10m, not %v", f.reapEvery))
+	}
+	if err := control.CheckKeyTTL(f.keyTTL); err != nil {
+		return usage(fmt.Errorf("--idempotency-ttl (STINT_IDEMPOTENCY_TTL): %w", err))
 	}
 	s, err := store.Open(ctx, store.Config{
 		URL: g.DB, Durability: store.Durability(f.durability), ExecMode: store.ExecMode(f.execMode), MaxConns: f.maxConns,

@@ -2,6 +2,15 @@
 
 package model
 
+import (
+	"github.com/stint-run/stint/schema/coltype"
+)
+
+type IdempotencyKeyDateParams struct {
+	Now coltype.Time
+	Max int64
+}
+
 type IdempotencyKeyGetParams struct {
 	OwnerID   string
 	Principal string
@@ -13,6 +22,9 @@ type IdempotencyKeyGetRow struct {
 	Fingerprint string
 	Status      int64
 	Body        string
+	CreatedAt   coltype.Time
+	IfMatch     *string
+	Etag        *string
 }
 
 type IdempotencyKeyInsertParams struct {
@@ -21,13 +33,33 @@ type IdempotencyKeyInsertParams struct {
 	Route       string
 	Key         string
 	Fingerprint string
+	IfMatch     string
+	Now         coltype.Time
 }
 
 type IdempotencyKeySetAnswerParams struct {
 	Status    int64
 	Body      string
+	Etag      *string
 	OwnerID   string
 	Principal string
 	Route     string
 	Key       string
+}
+
+type IdempotencyKeySweepParams struct {
+	Cutoff coltype.Time
+	After  coltype.Time
+	Max    int64
+}
+
+type IdempotencyKeyTakeOverParams struct {
+	Fingerprint string
+	IfMatch     string
+	Now         coltype.Time
+	OwnerID     string
+	Principal   string
+	Route       string
+	Key         string
+	Cutoff      coltype.Time
 }

@@ -4,16 +4,29 @@ package model
 
 import (
 	"context"
+
+	"github.com/stint-run/stint/schema/coltype"
 )
 
 // Querier has every statement: those that write or lock need a transaction.
 type Querier interface {
 	Reader
 
+	// Dates records that have no date, up to max. What somebody else is dating is
+	// passed over. Index idempotency_keys_by_created.
+	IdempotencyKeyDate(ctx context.Context, arg IdempotencyKeyDateParams) (int64, error)
 	// Takes a key; 0 rows if it is taken. Waits for a transaction that is taking it.
 	IdempotencyKeyInsert(ctx context.Context, arg IdempotencyKeyInsertParams) (int64, error)
 	// Stores the answer in the transaction that took the key.
 	IdempotencyKeySetAnswer(ctx context.Context, arg IdempotencyKeySetAnswerParams) (int64, error)
+	// Removes records that were kept from after to cutoff, the oldest first, up to
+	// max. One that a request is taking over at this moment is passed over. Index
+	// idempotency_keys_by_created.
+	IdempotencyKeySweep(ctx context.Context, arg IdempotencyKeySweepParams) ([]coltype.Time, error)
+	// Takes a key whose record expired, for a new request. The date is the fence:
+	// of several who find the record expired one gets it, and a sweep that comes
+	// after that leaves it alone.
+	IdempotencyKeyTakeOver(ctx context.Context, arg IdempotencyKeyTakeOverParams) (int64, error)
 	// Ends a job that nobody holds.
 	JobCancel(ctx context.Context, arg JobCancelParams) (Job, error)
 	// Claims up to max due jobs. probes is a JSON list of {kind, priority,

@@ -9,10 +9,34 @@ import (
 	"context"
 
 	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
 )
 
+const IdempotencyKeyDate = `-- name: IdempotencyKeyDate :execrows
+update idempotency_keys
+set created_at = ?1
+where (owner_id, principal, route, key) in (
+    select i.owner_id, i.principal, i.route, i.key
+    from idempotency_keys i
+    where i.created_at is null
+    limit cast(?2 as bigint)
+)
+`
+
+type IdempotencyKeyDateParams = model.IdempotencyKeyDateParams
+
+// Dates records that have no date, up to max. What somebody else is dating is
+// passed over. Index idempotency_keys_by_created.
+func (q *Queries) IdempotencyKeyDate(ctx context.Context, arg IdempotencyKeyDateParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, IdempotencyKeyDate, arg.Now, arg.Max)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const IdempotencyKeyGet = `-- name: IdempotencyKeyGet :one
-select fingerprint, status, body
+select fingerprint, status, body, created_at, if_match, etag
 from idempotency_keys
 where owner_id = ?1
     and principal = ?2
@@ -33,13 +57,20 @@ func (q *Queries) IdempotencyKeyGet(ctx context.Context, arg IdempotencyKeyGetPa
 		arg.Key,
 	)
 	var i IdempotencyKeyGetRow
-	err := row.Scan(&i.Fingerprint, &i.Status, &i.Body)
+	err := row.Scan(
+		&i.Fingerprint,
+		&i.Status,
+		&i.Body,
+		&i.CreatedAt,
+		&i.IfMatch,
+		&i.Etag,
+	)
 	return i, err
 }
 
 const IdempotencyKeyInsert = `-- name: IdempotencyKeyInsert :execrows
-insert into idempotency_keys (owner_id, principal, route, key, fingerprint, status, body)
-values (?1, ?2, ?3, ?4, ?5, 0, '')
+insert into idempotency_keys (owner_id, principal, route, key, fingerprint, if_match, status, body, created_at)
+values (?1, ?2, ?3, ?4, ?5, cast(?6 as text), 0, '', ?7)
 on conflict (owner_id, principal, route, key) do nothing
 `
 
@@ -53,6 +84,8 @@ func (q *Queries) IdempotencyKeyInsert(ctx context.Context, arg IdempotencyKeyIn
 		arg.Route,
 		arg.Key,
 		arg.Fingerprint,
+		arg.IfMatch,
+		arg.Now,
 	)
 	if err != nil {
 		return 0, err
@@ -62,11 +95,11 @@ func (q *Queries) IdempotencyKeyInsert(ctx context.Context, arg IdempotencyKeyIn
 
 const IdempotencyKeySetAnswer = `-- name: IdempotencyKeySetAnswer :execrows
 update idempotency_keys
-set status = ?1, body = ?2
-where owner_id = ?3
-    and principal = ?4
-    and route = ?5
-    and key = ?6
+set status = ?1, body = ?2, etag = ?3
+where owner_id = ?4
+    and principal = ?5
+    and route = ?6
+    and key = ?7
     and status = 0
 `
 
@@ -77,10 +110,89 @@ func (q *Queries) IdempotencyKeySetAnswer(ctx context.Context, arg IdempotencyKe
 	result, err := q.db.ExecContext(ctx, IdempotencyKeySetAnswer,
 		arg.Status,
 		arg.Body,
+		arg.Etag,
 		arg.OwnerID,
 		arg.Principal,
 		arg.Route,
 		arg.Key,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const IdempotencyKeySweep = `-- name: IdempotencyKeySweep :many
+delete from idempotency_keys
+where (owner_id, principal, route, key) in (
+    select i.owner_id, i.principal, i.route, i.key
+    from idempotency_keys i
+    where i.created_at <= ?1
+        and i.created_at >= ?2
+    order by i.created_at
+    limit cast(?3 as bigint)
+)
+returning created_at
+`
+
+type IdempotencyKeySweepParams = model.IdempotencyKeySweepParams
+
+// Removes records that were kept from after to cutoff, the oldest first, up to
+// max. One that a request is taking over at this moment is passed over. Index
+// idempotency_keys_by_created.
+func (q *Queries) IdempotencyKeySweep(ctx context.Context, arg IdempotencyKeySweepParams) ([]coltype.Time, error) {
+	rows, err := q.db.QueryContext(ctx, IdempotencyKeySweep, arg.Cutoff, arg.After, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []coltype.Time{}
+	for rows.Next() {
+		var created_at coltype.Time
+		if err := rows.Scan(&created_at); err != nil {
+			return nil, err
+		}
+		items = append(items, created_at)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const IdempotencyKeyTakeOver = `-- name: IdempotencyKeyTakeOver :execrows
+update idempotency_keys
+set fingerprint = ?1,
+    if_match = cast(?2 as text),
+    status = 0,
+    body = '',
+    etag = null,
+    created_at = ?3
+where owner_id = ?4
+    and principal = ?5
+    and route = ?6
+    and key = ?7
+    and created_at <= ?8
+`
+
+type IdempotencyKeyTakeOverParams = model.IdempotencyKeyTakeOverParams
+
+// Takes a key whose record expired, for a new request. The date is the fence:
+// of several who find the record expired one gets it, and a sweep that comes
+// after that leaves it alone.
+func (q *Queries) IdempotencyKeyTakeOver(ctx context.Context, arg IdempotencyKeyTakeOverParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, IdempotencyKeyTakeOver,
+		arg.Fingerprint,
+		arg.IfMatch,
+		arg.Now,
+		arg.OwnerID,
+		arg.Principal,
+		arg.Route,
+		arg.Key,
+		arg.Cutoff,
 	)
 	if err != nil {
 		return 0, err

@@ -17,7 +17,7 @@ import (
 // reserve takes a key and, if it is free, keeps answer under it.
 func reserve(ctx context.Context, s *store.Store, k control.Key, answer control.Kept) (kept *control.Kept, err error) {
 	err = s.Tx(ctx, func(q model.Querier) error {
-		if kept, err = control.Reserve(ctx, q, k); err != nil || kept != nil {
+		if kept, err = control.Reserve(ctx, q, dbtest.T0, control.DefaultKeyTTL, k); err != nil || kept != nil {
 			return err
 		}
 		return control.Keep(ctx, q, k, answer)
@@ -37,7 +37,7 @@ func TestAKeyHoldsItsFirstAnswer(t *testing.T) {
 		if diff := cmp.Diff(&first, kept); err != nil || diff != "" {
 			t.Errorf("%v: %s", err, diff)
 		}
-		kept, err = control.Peek(t.Context(), s, k)
+		kept, err = control.Peek(t.Context(), s, dbtest.T0, control.DefaultKeyTTL, k)
 		if diff := cmp.Diff(&first, kept); err != nil || diff != "" {
 			t.Errorf("peek: %v: %s", err, diff)
 		}
@@ -68,7 +68,7 @@ func TestAKeyIsScopedAndStandsForOneRequest(t *testing.T) {
 		if _, err := reserve(t.Context(), s, reused, control.Kept{}); !errors.As(err, &f) || f.Code != "idempotency_key_reused" {
 			t.Errorf("another request: %v", err)
 		}
-		if _, err := control.Peek(t.Context(), s, reused); !errors.As(err, &f) || f.Code != "idempotency_key_reused" {
+		if _, err := control.Peek(t.Context(), s, dbtest.T0, control.DefaultKeyTTL, reused); !errors.As(err, &f) || f.Code != "idempotency_key_reused" {
 			t.Errorf("peek of another request: %v", err)
 		}
 	})
@@ -80,7 +80,7 @@ func TestARolledBackKeyIsFree(t *testing.T) {
 		k := control.Key{OwnerID: dbtest.Owner(t, s, "ada").ID, Principal: "tok_1", Route: "POST /v1/jobs", Key: "k", Fingerprint: "f"}
 		undone := errors.New("undone")
 		err := s.Tx(t.Context(), func(q model.Querier) error {
-			if _, err := control.Reserve(t.Context(), q, k); err != nil {
+			if _, err := control.Reserve(t.Context(), q, dbtest.T0, control.DefaultKeyTTL, k); err != nil {
 				return err
 			}
 			return undone
@@ -88,7 +88,7 @@ func TestARolledBackKeyIsFree(t *testing.T) {
 		if !errors.Is(err, undone) {
 			t.Fatal(err)
 		}
-		if kept, err := control.Peek(t.Context(), s, k); err != nil || kept != nil {
+		if kept, err := control.Peek(t.Context(), s, dbtest.T0, control.DefaultKeyTTL, k); err != nil || kept != nil {
 			t.Errorf("peek: %v, %v", kept, err)
 		}
 		k.Fingerprint = "g"

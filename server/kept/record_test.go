@@ -63,7 +63,7 @@ func fill(t *testing.T, s *store.Store) {
 		_, _, err = control.Issue(ctx, q, now, control.TokenIn{OwnerID: owner.ID, Name: "kept", Scopes: []string{"admin"}, ExpiresAt: now.Add(time.Hour)})
 		must(err)
 		key := control.Key{OwnerID: owner.ID, Principal: "tok", Route: "POST /v1/jobs", Key: "k", Fingerprint: "f"}
-		_, err = control.Reserve(ctx, q, key)
+		_, err = control.Reserve(ctx, q, now, control.DefaultKeyTTL, key)
 		must(err)
 		must(control.Keep(ctx, q, key, control.Kept{Status: 201, Body: `{"kept":true}`}))
 		_, err = q.MetaInsert(ctx, model.MetaInsertParams{Key: "kept", Value: "yes"})

@@ -173,7 +173,7 @@ func TestColumnsRefuseWhatTheyAreNotMadeFor(t *testing.T) {
 			"owners":           {{"created_at": sqlText("'abc'")}, {"created_at": nil}, {"name": nil}},
 			"tokens":           {{"created_at": nil}, {"expires_at": sqlText("'tomorrow, maybe'")}, {"scopes": nil}, {"owner_id": "own_unknown"}},
 			"meta":             {{"value": nil}, {"key": nil}},
-			"idempotency_keys": {{"status": sqlText("'abc'")}, {"status": nil}, {"key": nil}},
+			"idempotency_keys": {{"status": sqlText("'abc'")}, {"status": nil}, {"key": nil}, {"created_at": sqlText("'abc'")}},
 			"repos":            {{"forge": nil}, {"host": nil}, {"created_at": sqlText("'abc'")}},
 			"job_kinds":        {{"lease_seconds": sqlText("'abc'")}, {"lease_seconds": nil}, {"version": sqlText("9223372036854775808")}},
 			"jobs": {

@@ -57,7 +57,9 @@ func fill(t *testing.T, s *store.Store) {
 		from FROM join repos r on r.id = 'repo_' || cast(i % 4 + 1 as text)`
 	transitions := `insert into proposal_transitions (owner_id, proposal_id, version, to_state, actor, entered_at)
 		select p.owner_id, p.id, 1, 'open', 'ada', AT from FROM join proposals p on p.id = 'prop_' || N`
-	for _, sql := range []string{jobs, runs, tokens, repos, more, kinds, proposals, transitions} {
+	keys := `insert into idempotency_keys (owner_id, principal, route, key, fingerprint, status, body, created_at)
+		select '` + owners[0] + `', 'tok', 'POST /v1/jobs', 'key' || N, 'f', 201, '{}', case when i % 10 > 0 then AT end from FROM`
+	for _, sql := range []string{jobs, runs, tokens, repos, more, kinds, proposals, transitions, keys} {
 		dbtest.SQL(t, s, strings.NewReplacer("FROM", numbers, "AT", at, "|| N", "|| "+n).Replace(sql))
 	}
 }

@@ -140,6 +140,9 @@ func (g *pgGate) judge(ctx context.Context, s statement) (faults []string, err e
 // scan names what is wrong with one scan of a stored table.
 func (g *pgGate) scan(s statement, n node) string {
 	where := fmt.Sprintf("%s of %s by %s (%s) filter %s", n.Type, n.Table, n.Index, n.Cond, n.Filter)
+	if n.Type == "Tid Scan" {
+		return "" // of rows that a sub-select has locked, and that it is judged for
+	}
 	if n.Type != "Index Scan" && n.Type != "Index Only Scan" {
 		return where + ": not an index scan"
 	}

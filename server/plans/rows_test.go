@@ -80,6 +80,8 @@ func fullRow(table, name string, full bool) record {
 	switch table {
 	case "tokens":
 		return record{"expires_at": at, "last_used_at": at, "revoked_at": at}
+	case "idempotency_keys":
+		return record{"created_at": at, "if_match": `"v1"`, "etag": `"v2"`}
 	case "repos":
 		return record{"default_stream": "main", "labels_synced_at": at}
 	case "job_kinds":

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 	"github.com/labstack/echo/v4"
 
+	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -31,6 +32,7 @@ type Config struct {
 	CursorKey []byte        // shared by the replicas of a database; at least 16 bytes
 	Metrics   Metrics       // nil: none are kept
 	BodyTime  time.Duration // for a body to arrive; 0 is 30 s
+	KeyTTL    time.Duration // of an Idempotency-Key; 0 is control.DefaultKeyTTL
 }
 
 // API is the routes of a server and what they share.
@@ -41,6 +43,7 @@ type API struct {
 	ready    Readiness
 	cursors  cursors
 	bodyTime time.Duration
+	keyTTL   time.Duration
 	echo     *echo.Echo
 	huma     huma.API
 	routes   map[string]*route // by method and pattern of the router
@@ -63,6 +66,9 @@ func New(c Config) *API {
 	if c.BodyTime == 0 {
 		c.BodyTime = bodyTime
 	}
+	if c.KeyTTL == 0 {
+		c.KeyTTL = control.DefaultKeyTTL
+	}
 	a := &API{
 		log:      c.Log,
 		store:    c.Store,
@@ -70,6 +76,7 @@ func New(c Config) *API {
 		ready:    c.Readiness,
 		cursors:  newCursors(c.CursorKey),
 		bodyTime: c.BodyTime,
+		keyTTL:   c.KeyTTL,
 		echo:     echo.New(),
 		routes:   map[string]*route{},
 		served:   map[string]bool{http.MethodGet + " " + metricsPath: true},

@@ -28,6 +28,7 @@ func (s *request) idempotencyKey(op Op) (*control.Key, error) {
 		Route:       op.Method + " " + op.Path,
 		Key:         sent[0],
 		Fingerprint: s.fingerprint(),
+		IfMatch:     strings.Join(s.header.Values("If-Match"), ", "),
 	}, nil
 }
 
@@ -42,7 +43,8 @@ func badKey(sent []string) string {
 }
 
 // fingerprint stands for path, query and body, each with its length, so that
-// no two requests run into each other.
+// no two requests run into each other. If-Match, the one header that decides
+// over the effect, stands beside it in the Key.
 func (s *request) fingerprint() string {
 	path, query, _ := strings.Cut(s.url, "?")
 	h := sha256.New()

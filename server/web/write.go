@@ -85,23 +85,46 @@ func (d *door[I, O]) serve(ctx context.Context, in *I) (*reply, error) {
 		return nil, err
 	}
 	if key != nil && d.hooks.Before != nil {
-		kept, err := control.Peek(ctx, d.api.store, *key)
-		if err != nil {
-			return nil, err
-		}
-		if kept != nil {
-			return replay(*kept), nil
+		if rep, err := d.peek(ctx, key); rep != nil || err != nil {
+			return rep, err
 		}
 	}
 	for {
 		p, err := d.attempt(ctx, key, in)
 		if err != nil {
-			return nil, err
+			return d.besides(ctx, key, err)
 		}
 		if !p.declined || d.hooks.Again == nil || !d.hooks.Again(ctx, in) {
 			return d.leave(ctx, p)
 		}
 	}
+}
+
+// peek is the answer that the key holds already; nil if it holds none.
+func (d *door[I, O]) peek(ctx context.Context, key *control.Key) (*reply, error) {
+	now, err := d.api.store.Time(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := control.Peek(ctx, d.api.store, now, d.api.keyTTL, *key)
+	if kept == nil || err != nil {
+		return nil, err
+	}
+	return replay(*kept), nil
+}
+
+// besides is what to answer a request that failed with err. One that could not
+// have its key in time looks for a kept answer, outside a transaction: it may
+// be that no other request holds the record up, but a sweep that dates it.
+func (d *door[I, O]) besides(ctx context.Context, key *control.Key, err error) (*reply, error) {
+	f, ok := errors.AsType[*fault.Fault](err)
+	if key == nil || !ok || f.Code != fault.IdempotencyInFlight().Code {
+		return nil, err
+	}
+	if rep, peekErr := d.peek(ctx, key); rep != nil && peekErr == nil {
+		return rep, nil
+	}
+	return nil, err
 }
 
 // attempt is one transaction, with what comes before it.
@@ -139,7 +162,11 @@ func (d *door[I, O]) run(ctx context.Context, q model.Querier, in *I, p *passage
 }
 
 func (d *door[I, O]) runKeyed(ctx context.Context, q model.Querier, key control.Key, in *I, p *passage[O]) error {
-	kept, err := control.Reserve(ctx, q, key)
+	now, err := d.api.store.TxTime()
+	if err != nil {
+		return err
+	}
+	kept, err := control.Reserve(ctx, q, now, d.api.keyTTL, key)
 	if err != nil {
 		return err
 	}
@@ -157,7 +184,7 @@ func (d *door[I, O]) runKeyed(ctx context.Context, q model.Querier, key control.
 	case p.declined:
 		return errDeclined
 	}
-	return control.Keep(ctx, q, key, control.Kept{Status: p.reply.status, Body: string(p.reply.body)})
+	return control.Keep(ctx, q, key, control.Kept{Status: p.reply.status, Body: string(p.reply.body), ETag: p.reply.header.Get("ETag")})
 }
 
 func (d *door[I, O]) encode(ans Answer[O]) (*reply, error) {
@@ -196,7 +223,7 @@ func (d *door[I, O]) leave(ctx context.Context, p *passage[O]) (*reply, error) {
 	return d.encode(p.answer)
 }
 
-// replay is the answer that a key holds, byte for byte.
+// replay is the answer that a key holds, byte for byte, with its ETag.
 func replay(kept control.Kept) *reply {
 	rep := &reply{status: kept.Status, body: []byte(kept.Body), header: http.Header{
 		"Content-Type":        {jsonType},
@@ -204,6 +231,9 @@ func replay(kept control.Kept) *reply {
 	}}
 	if kept.Status >= 400 {
 		rep.header.Set("Content-Type", problemType)
+	}
+	if kept.ETag != "" {
+		rep.header.Set("ETag", kept.ETag)
 	}
 	return rep
 }

@@ -1,0 +1,28 @@
+-- name: IdempotencyKeyDate :execrows
+-- Dates records that have no date, up to max. What somebody else is dating is
+-- passed over. Index idempotency_keys_by_created.
+update idempotency_keys
+set created_at = @now
+where idempotency_keys.ctid = any(array(
+    select i.ctid
+    from idempotency_keys i
+    where i.created_at is null
+    limit cast(@max as bigint)
+    for update skip locked
+));
+
+-- name: IdempotencyKeySweep :many
+-- Removes records that were kept from after to cutoff, the oldest first, up to
+-- max. One that a request is taking over at this moment is passed over. Index
+-- idempotency_keys_by_created.
+delete from idempotency_keys
+where idempotency_keys.ctid = any(array(
+    select i.ctid
+    from idempotency_keys i
+    where i.created_at <= @cutoff
+        and i.created_at >= @after
+    order by i.created_at
+    limit cast(@max as bigint)
+    for update skip locked
+))
+returning idempotency_keys.created_at;
