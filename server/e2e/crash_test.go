@@ -64,10 +64,8 @@ func killLoop(t *testing.T, p *process, rounds int) {
 		moment := time.Duration(random.IntN(12_000)) * time.Microsecond
 		kill := time.AfterFunc(moment, p.kill9)
 		first, err := p.try(context.Background(), http.MethodPost, "/v1/jobs", body, header...)
-		if kill.Stop() {
-			p.kill9()
-		}
-		<-p.ended
+		kill.Stop()
+		p.kill9() // the timer may be at it; then both wait for the end
 		p.restart()
 		again := p.must(201, "/v1/jobs", body, header...)
 		if err == nil {

@@ -71,7 +71,8 @@ type process struct {
 	mu    sync.Mutex
 	cmd   *exec.Cmd
 	ended chan struct{}
-	began int // where the log of this start begins
+	began int    // where the log of this start begins
+	at    string // where it listens, once the log tells
 }
 
 // start runs the server on a fresh migrated database until the test ends; the
@@ -128,7 +129,7 @@ func (p *process) launch() {
 	}()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.cmd, p.ended, p.began = cmd, ended, began
+	p.cmd, p.ended, p.began, p.at = cmd, ended, began, ""
 }
 
 var addresses = regexp.MustCompile(`api=(http://[0-9.:]+)`)
@@ -137,19 +138,32 @@ var addresses = regexp.MustCompile(`api=(http://[0-9.:]+)`)
 func (p *process) URL() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.at != "" {
+		return p.at
+	}
 	if hit := addresses.FindStringSubmatch(p.log.String()[p.began:]); hit != nil {
-		return hit[1]
+		p.at = hit[1]
+		return p.at
 	}
 	return "http://127.0.0.1:1"
 }
 
+// present is the present start: a timer may kill it while a test starts the
+// next one.
+func (p *process) present() (cmd *exec.Cmd, ended <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cmd, p.ended
+}
+
 // kill9 ends the process with no chance to clean up.
 func (p *process) kill9() {
-	if p.cmd == nil {
+	cmd, ended := p.present()
+	if cmd == nil {
 		return
 	}
-	_ = p.cmd.Process.Kill() // it may have ended
-	<-p.ended
+	_ = cmd.Process.Kill() // it may have ended
+	<-ended
 }
 
 // restart starts the process again, and waits until it is ready.
@@ -163,9 +177,10 @@ func (p *process) restart() {
 // awaitReady waits until the process serves; one that ended never will.
 func (p *process) awaitReady() {
 	p.t.Helper()
+	_, ended := p.present()
 	await(p.t, "ready", 30*time.Second, func() bool {
 		select {
-		case <-p.ended:
+		case <-ended:
 			p.t.Fatalf("the server ended:\n%s", p.log)
 		default:
 		}
@@ -175,7 +190,8 @@ func (p *process) awaitReady() {
 
 func (p *process) signal(sig os.Signal) {
 	p.t.Helper()
-	if err := p.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	cmd, _ := p.present()
+	if err := cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		p.t.Error(err)
 	}
 }
@@ -185,12 +201,13 @@ func (p *process) exit(within time.Duration) int {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
+	cmd, ended := p.present()
 	select {
-	case <-p.ended:
+	case <-ended:
 	case <-ctx.Done():
 		p.t.Fatalf("the server did not end within %v", within)
 	}
-	return p.cmd.ProcessState.ExitCode()
+	return cmd.ProcessState.ExitCode()
 }
 
 // eachProcess runs fn against a server process on both engines.

@@ -51,9 +51,10 @@ func TestPasswordOfTheDatabaseIsShownNowhere(t *testing.T) {
 // ends instead.
 func (p *process) answersOrEnd() (seen string) {
 	p.t.Helper()
+	_, ended := p.present()
 	await(p.t, "an answer or an end", 20*time.Second, func() bool {
 		select {
-		case <-p.ended:
+		case <-ended:
 			return true
 		default:
 		}

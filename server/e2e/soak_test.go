@@ -18,6 +18,11 @@ func TestSoakKilledAtAnyMomentTheRetryHasOneEffect(t *testing.T) {
 	eachProcess(t, func(t *testing.T, p *process) { killLoop(t, p, 200) })
 }
 
+// TestSoakKilledUnderAMixedLoad: a thousand kills over both engines.
+func TestSoakKilledUnderAMixedLoad(t *testing.T) {
+	eachProcess(t, func(t *testing.T, p *process) { killUnderLoad(t, p, 500) })
+}
+
 func TestSoakHundredClaimersTakeEachJobOnce(t *testing.T) {
 	each(t, func(t *testing.T, s *inProcess) {
 		enqueue(s.client, 5000)
