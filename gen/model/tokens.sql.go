@@ -18,6 +18,7 @@ type TokenGetByHashRow struct {
 	Scopes    coltype.JSON
 	ExpiresAt coltype.Time
 	RevokedAt coltype.Time
+	Kind      string
 	OwnerName string
 }
 
@@ -34,6 +35,7 @@ type TokenInsertParams struct {
 	Scopes    coltype.JSON
 	CreatedAt coltype.Time
 	ExpiresAt coltype.Time
+	Kind      string
 }
 
 type TokenPageParams struct {
@@ -52,4 +54,9 @@ type TokenRevokeParams struct {
 type TokenSetLastUsedParams struct {
 	LastUsedAt coltype.Time
 	ID         string
+}
+
+type TokenSweepSessionsParams struct {
+	Cutoff coltype.Time
+	Max    int64
 }

@@ -40,7 +40,7 @@ func (q *Queries) TokenGet(ctx context.Context, arg TokenGetParams) (Token, erro
 }
 
 const TokenGetByHash = `-- name: TokenGetByHash :one
-select t.id, t.owner_id, t.name, t.hash, t.scopes, t.expires_at, t.revoked_at, o.name as owner_name
+select t.id, t.owner_id, t.name, t.hash, t.scopes, t.expires_at, t.revoked_at, t.kind, o.name as owner_name
 from tokens t
 join owners o on o.id = t.owner_id
 where t.hash = $1
@@ -62,14 +62,15 @@ func (q *Queries) TokenGetByHash(ctx context.Context, arg TokenGetByHashParams) 
 		&i.Scopes,
 		&i.ExpiresAt,
 		&i.RevokedAt,
+		&i.Kind,
 		&i.OwnerName,
 	)
 	return i, err
 }
 
 const TokenInsert = `-- name: TokenInsert :exec
-insert into tokens (id, owner_id, name, hash, scopes, created_at, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7)
+insert into tokens (id, owner_id, name, hash, scopes, created_at, expires_at, kind)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
 `
 
 type TokenInsertParams = model.TokenInsertParams
@@ -84,6 +85,7 @@ func (q *Queries) TokenInsert(ctx context.Context, arg TokenInsertParams) error 
 		arg.Scopes,
 		arg.CreatedAt,
 		arg.ExpiresAt,
+		arg.Kind,
 	)
 	return err
 }
@@ -167,6 +169,30 @@ type TokenSetLastUsedParams = model.TokenSetLastUsedParams
 // Notes when a token was last seen; never moves the note back.
 func (q *Queries) TokenSetLastUsed(ctx context.Context, arg TokenSetLastUsedParams) (int64, error) {
 	result, err := q.db.Exec(ctx, TokenSetLastUsed, arg.LastUsedAt, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const TokenSweepSessions = `-- name: TokenSweepSessions :execrows
+delete from tokens
+where id in (
+    select t.id
+    from tokens t
+    where t.kind = 'session'
+        and t.expires_at < $1
+    order by t.expires_at
+    limit cast($2 as bigint)
+)
+`
+
+type TokenSweepSessionsParams = model.TokenSweepSessionsParams
+
+// Removes sessions that ended before cutoff, the oldest first; tokens stay.
+// Index tokens_sessions_by_expiry.
+func (q *Queries) TokenSweepSessions(ctx context.Context, arg TokenSweepSessionsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, TokenSweepSessions, arg.Cutoff, arg.Max)
 	if err != nil {
 		return 0, err
 	}

@@ -5,6 +5,9 @@
 alter table tokens add column kind text not null default 'bearer'
     constraint tokens_kind_check check (kind in ('bearer', 'session'));
 
+-- TokenSweepSessions
+create index tokens_sessions_by_expiry on tokens (expires_at) where kind = 'session';
+
 -- One-time links that begin a session: the secret's hash, for whom, and what the
 -- session may do.
 create table login_links (
@@ -12,6 +15,7 @@ create table login_links (
     owner_id text not null references owners (id),
     name text not null,
     scopes text not null,
+    session_seconds integer not null,
     created_at integer not null,
     expires_at integer not null,
     used_at integer

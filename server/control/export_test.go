@@ -6,7 +6,7 @@ import (
 )
 
 // NewTokenForTest is a well-formed token that nobody was issued.
-func NewTokenForTest() string { return newToken() }
+func NewTokenForTest() string { return newSecret(tokenPrefix) }
 
 // CachedForTest is how many tokens v remembers.
 func CachedForTest(v *Verifier) (known, unknown int) {

@@ -1,6 +1,10 @@
 package control
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stint-run/stint/schema/coltype"
+)
 
 // ScopeAdmin is the scope that holds every other one.
 const ScopeAdmin = "admin"
@@ -13,6 +17,9 @@ type Principal struct {
 	TokenID   string
 	TokenName string
 	Scopes    []string
+
+	Kind      string       // of the token: Bearer or Session
+	ExpiresAt coltype.Time // of the token; zero: never
 }
 
 // Allows reports whether the principal may do what needs scope.

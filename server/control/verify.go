@@ -24,6 +24,10 @@ const (
 	verdictLife  = 5 * time.Second
 	refreshAfter = 4 * time.Second
 
+	// endedLife outlives every verdict from before a revocation, also one whose
+	// look-up was slow.
+	endedLife = time.Minute
+
 	// lastUsedEvery is how often flushLastUsed should run.
 	lastUsedEvery = time.Minute
 
@@ -39,6 +43,7 @@ type Verifier struct {
 	known   verdicts
 	unknown verdicts
 	used    map[string]coltype.Time // token id → last seen, since the last flush
+	ended   map[string]coltype.Time // token id → when this replica revoked it
 }
 
 // NewVerifier is a Verifier that asks s.
@@ -46,7 +51,7 @@ func NewVerifier(s *store.Store) *Verifier {
 	return &Verifier{
 		store: s,
 		known: verdicts{size: knownSize, by: map[string]*verdict{}}, unknown: verdicts{size: unknownSize, by: map[string]*verdict{}},
-		used: map[string]coltype.Time{},
+		used: map[string]coltype.Time{}, ended: map[string]coltype.Time{},
 	}
 }
 
@@ -58,29 +63,47 @@ type verdict struct {
 	asked     bool         // somebody is looking it up anew
 }
 
-// Verify is the owner and the scopes of a token. A token that is malformed,
-// unknown, expired or revoked is a fault.Unauthorized, all alike. Verdicts are
-// cached for up to 5 s. While the database is away it is a 503.
+// Verify is the owner and the scopes of a bearer token. A token that is
+// malformed, unknown, expired, revoked or a session's is a fault.Unauthorized,
+// all alike. Verdicts are cached for up to 5 s. While the database is away it is
+// a 503.
 func (v *Verifier) Verify(ctx context.Context, token string) (Principal, error) {
-	if !wellFormed(token) {
+	return v.verify(ctx, Bearer, tokenPrefix, token)
+}
+
+// VerifySession is Verify for the secret that the cookie of a session holds.
+func (v *Verifier) VerifySession(ctx context.Context, secret string) (Principal, error) {
+	return v.verify(ctx, Session, sessionPrefix, secret)
+}
+
+func (v *Verifier) verify(ctx context.Context, kind, prefix, text string) (Principal, error) {
+	if !wellFormed(prefix, text) {
 		return Principal{}, fault.Unauthorized()
 	}
 	now, err := v.store.Time(ctx)
 	if err != nil {
 		return Principal{}, err
 	}
-	hash := hashToken(token)
+	hash := hashSecret(text)
 	found := v.cached(hash, now)
 	if found == nil {
 		if found, err = v.lookUp(ctx, hash, now); err != nil {
 			return Principal{}, err
 		}
 	}
-	if !found.valid(hash, now) {
+	if !found.valid(hash, now) || found.row.Kind != kind || !v.note(found.row.ID, now) {
 		return Principal{}, fault.Unauthorized()
 	}
-	v.note(found.row.ID, now)
 	return found.principal, nil
+}
+
+// End refuses a token that was revoked from now on, on this replica: others,
+// and verdicts that are being looked up, would let it in for up to 5 s more.
+func (v *Verifier) End(tokenID string, now coltype.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	maps.DeleteFunc(v.ended, func(_ string, at coltype.Time) bool { return now.Sub(at).Abs() > endedLife })
+	v.ended[tokenID] = now
 }
 
 // valid reports whether the verdict lets its token in at now.
@@ -129,7 +152,10 @@ func (v *Verifier) lookUp(ctx context.Context, hash string, now coltype.Time) (*
 }
 
 func principalOf(row model.TokenGetByHashRow) (Principal, error) {
-	p := Principal{OwnerID: row.OwnerID, OwnerName: row.OwnerName, TokenID: row.ID, TokenName: row.Name}
+	p := Principal{
+		OwnerID: row.OwnerID, OwnerName: row.OwnerName, TokenID: row.ID, TokenName: row.Name,
+		Kind: row.Kind, ExpiresAt: row.ExpiresAt,
+	}
 	if err := json.Unmarshal(row.Scopes, &p.Scopes); err != nil {
 		return Principal{}, fmt.Errorf("read scopes of token %s: %w", row.ID, err)
 	}
@@ -168,10 +194,15 @@ func (c *verdicts) put(hash string, d *verdict) {
 	c.by[hash] = d
 }
 
-func (v *Verifier) note(tokenID string, now coltype.Time) {
+// note notes the use of a token, unless this replica revoked it.
+func (v *Verifier) note(tokenID string, now coltype.Time) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if _, ended := v.ended[tokenID]; ended {
+		return false
+	}
 	v.used[tokenID] = now
+	return true
 }
 
 // flushLastUsed writes when the tokens were last seen, so that no request has

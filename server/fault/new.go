@@ -43,6 +43,21 @@ func Forbidden(scope string) *Fault {
 	return f
 }
 
+// CrossOrigin is a change by a session's cookie that another site may have sent.
+func CrossOrigin() *Fault {
+	return New("cross_origin", "The request does not come from a page of this server, and has no bearer token.")
+}
+
+// InsecureLogin is a login over plain HTTP from elsewhere than this machine.
+func InsecureLogin() *Fault {
+	return New("insecure_login", "Sessions need https, or plain http on the machine of the server itself; a proxy that ends TLS is named by --trusted-proxy.")
+}
+
+// LoginLinkInvalid is a link that begins no session. It never says why.
+func LoginLinkInvalid() *Fault {
+	return New("login_link_invalid", "The login link is unknown, used or too old; stint login makes a new one.")
+}
+
 // NotFound is an id or route that names nothing the caller may see.
 func NotFound() *Fault {
 	return New("not_found", "There is nothing under this address: no such id, or no such route; /docs lists the routes.")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/jobs"
 	"github.com/stint-run/stint/server/repos"
@@ -145,6 +146,7 @@ func TestEnumsAreTheSameInGoAndInBothSchemas(t *testing.T) {
 		"jobs_state_check": jobs.States, "jobs_waiting_for_check": jobs.WaitingFor, "runs_status_check": runs.Statuses,
 		"runs_kind_check": runs.Kinds, "runs_origin_check": runs.Origins, "repos_forge_check": repos.Forges,
 		"proposals_state_check": repos.States, "proposal_transitions_from_check": repos.States, "proposal_transitions_to_check": repos.States,
+		"tokens_kind_check": control.TokenKinds,
 	} {
 		for _, engine := range engines {
 			list := regexp.MustCompile(`constraint ` + name + ` check \(.*in \(([^)]*)\)`).FindStringSubmatch(migrations(t, engine))

@@ -46,6 +46,8 @@ func fill(t *testing.T, s *store.Store) {
 		from FROM join jobs j on j.id = 'job_' || N where j.state <> 'pending'`
 	tokens := `insert into tokens (id, owner_id, name, hash, scopes, created_at)
 		select 'tok_' || N, '` + owners[0] + `', 't', 'hash' || N, '[]', AT from FROM where i < 500`
+	links := `insert into login_links (hash, owner_id, name, scopes, session_seconds, created_at, expires_at)
+		select 'hash' || N, '` + owners[0] + `', 't', '[]', 60, AT, AT from FROM where i < 500`
 	repos := `insert into repos (id, owner_id, forge, host, namespace, name, created_at, updated_at)
 		select 'repo_' || N, '` + owners[0] + `', 'github', 'github.com', 'acme', 'repo' || N, AT, AT from FROM where i < 500`
 	more := `insert into owners (id, name, created_at) select 'own_' || N, 'owner' || N, AT from FROM where i < 500`
@@ -59,7 +61,7 @@ func fill(t *testing.T, s *store.Store) {
 		select p.owner_id, p.id, 1, 'open', 'ada', AT from FROM join proposals p on p.id = 'prop_' || N`
 	keys := `insert into idempotency_keys (owner_id, principal, route, key, fingerprint, status, body, created_at)
 		select '` + owners[0] + `', 'tok', 'POST /v1/jobs', 'key' || N, 'f', 201, '{}', case when i % 10 > 0 then AT end from FROM`
-	for _, sql := range []string{jobs, runs, tokens, repos, more, kinds, proposals, transitions, keys} {
+	for _, sql := range []string{jobs, runs, tokens, links, repos, more, kinds, proposals, transitions, keys} {
 		dbtest.SQL(t, s, strings.NewReplacer("FROM", numbers, "AT", at, "|| N", "|| "+n).Replace(sql))
 	}
 }

@@ -52,7 +52,7 @@ func valid(table, owner, name string) record {
 	case "workers":
 		return record{"owner_id": owner, "name": name, "first_seen_at": at, "last_seen_at": at}
 	case "login_links":
-		return record{"hash": name, "owner_id": owner, "name": name, "scopes": "[]", "created_at": at, "expires_at": at}
+		return record{"hash": name, "owner_id": owner, "name": name, "scopes": "[]", "session_seconds": 60, "created_at": at, "expires_at": at}
 	}
 	panic("no row of " + table)
 }

@@ -210,7 +210,7 @@ func (m meeting) arrive() {
 
 func token(owner model.Owner, id, hash string) model.TokenInsertParams {
 	return model.TokenInsertParams{
-		ID: id, OwnerID: owner.ID, Name: id, Hash: hash, Scopes: []byte(`[]`), CreatedAt: dbtest.T0,
+		ID: id, OwnerID: owner.ID, Name: id, Hash: hash, Scopes: []byte(`[]`), CreatedAt: dbtest.T0, Kind: "bearer",
 	}
 }
 
