@@ -77,7 +77,7 @@ func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	ttl := cmp.Or(c.IdempotencyTTL, control.DefaultKeyTTL)
 	verifier := control.NewVerifier(s)
 	measured := metrics.New(c.Version)
-	runner := newRunner(c, s, slices.Concat(control.StoreLoops(s), []control.Loop{verifier.Loop(), control.SweepLoop(ttl)}, jobs.Loops(c.reapEvery()), measured.Loops())...)
+	runner := newRunner(c, s, slices.Concat(control.StoreLoops(s), []control.Loop{verifier.Loop(), control.SweepLoop(ttl)}, control.LoginLoops(), jobs.Loops(c.reapEvery()), measured.Loops())...)
 	if runner != nil {
 		measured.Watch(s, runner)
 	}

@@ -136,7 +136,7 @@ func tokenListCmd(g *globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return g.printList(cmd, all, "id", "name", "scopes", "created_at", "expires_at", "last_used_at", "revoked_at")
+			return g.printList(cmd, all, "id", "kind", "name", "scopes", "created_at", "expires_at", "last_used_at", "revoked_at")
 		},
 	}
 	list.add(cmd)

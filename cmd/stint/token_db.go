@@ -89,6 +89,7 @@ func (g *globals) makeOnDatabase(ctx context.Context, in tokenIn) (madeToken, er
 // tokenRow is a token as the API lists it.
 type tokenRow struct {
 	ID         string       `json:"id"`
+	Kind       string       `json:"kind"`
 	Name       string       `json:"name"`
 	Scopes     coltype.JSON `json:"scopes"`
 	CreatedAt  coltype.Time `json:"created_at"`
@@ -98,7 +99,7 @@ type tokenRow struct {
 }
 
 func tokenRowOf(t model.Token) (json.RawMessage, error) {
-	return json.Marshal(tokenRow{t.ID, t.Name, t.Scopes, t.CreatedAt, t.ExpiresAt, t.LastUsedAt, t.RevokedAt})
+	return json.Marshal(tokenRow{t.ID, t.Kind, t.Name, t.Scopes, t.CreatedAt, t.ExpiresAt, t.LastUsedAt, t.RevokedAt})
 }
 
 // ownerOf finds an owner by name; "" is the default one.

@@ -467,6 +467,24 @@ func (e RunStatus) Valid() bool {
 	}
 }
 
+// Defines values for TokenKind.
+const (
+	TokenKindBearer  TokenKind = "bearer"
+	TokenKindSession TokenKind = "session"
+)
+
+// Valid indicates whether the value is a known member of the TokenKind enum.
+func (e TokenKind) Valid() bool {
+	switch e {
+	case TokenKindBearer:
+		return true
+	case TokenKindSession:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TrackRepoRequestForge.
 const (
 	TrackRepoRequestForgeForgejo TrackRepoRequestForge = "forgejo"
@@ -530,6 +548,24 @@ func (e TransitionToState) Valid() bool {
 	case TransitionToStateMerged:
 		return true
 	case TransitionToStateOpen:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WhoamiKind.
+const (
+	WhoamiKindBearer  WhoamiKind = "bearer"
+	WhoamiKindSession WhoamiKind = "session"
+)
+
+// Valid indicates whether the value is a known member of the WhoamiKind enum.
+func (e WhoamiKind) Valid() bool {
+	switch e {
+	case WhoamiKindBearer:
+		return true
+	case WhoamiKindSession:
 		return true
 	default:
 		return false
@@ -840,6 +876,21 @@ type CountedRepoJSONProposalsStruct struct {
 	Open   Count `json:"open"`
 }
 
+// CreateLoginLinkRequest defines model for CreateLoginLinkRequest.
+type CreateLoginLinkRequest struct {
+	// Name Of who signs in, for people.
+	Name string `json:"name"`
+
+	// Scopes What the session may do; none that the caller's own token lacks. Absent: all that it has.
+	Scopes *[]string `json:"scopes,omitempty"`
+
+	// SessionSeconds How long the session lasts.
+	SessionSeconds *int64 `json:"session_seconds,omitempty"`
+
+	// TTLSeconds How long the link works.
+	TTLSeconds *int64 `json:"ttl_seconds,omitempty"`
+}
+
 // CreateTokenRequest defines model for CreateTokenRequest.
 type CreateTokenRequest struct {
 	// ExpiresAt Absent: never.
@@ -857,6 +908,15 @@ type Created struct {
 	// Deduplicated One of that stream and head was open: proposal is that one.
 	Deduplicated bool     `json:"deduplicated"`
 	Proposal     Proposal `json:"proposal"`
+}
+
+// CreatedLink defines model for CreatedLink.
+type CreatedLink struct {
+	Deduplicated bool      `json:"deduplicated"`
+	LoginLink    LoginLink `json:"login_link"`
+
+	// Path Where to sign in, once: append it to the server's address. It holds the secret, and is shown once.
+	Path string `json:"path"`
 }
 
 // CreatedToken defines model for CreatedToken.
@@ -1122,6 +1182,15 @@ type LeasePage struct {
 	Data       []Lease `json:"data"`
 	HasMore    bool    `json:"has_more"`
 	NextCursor *string `json:"next_cursor"`
+}
+
+// LoginLink defines model for LoginLink.
+type LoginLink struct {
+	CreatedAt      time.Time `json:"created_at"`
+	ExpiresAt      time.Time `json:"expires_at"`
+	Name           string    `json:"name"`
+	Scopes         []string  `json:"scopes"`
+	SessionSeconds int64     `json:"session_seconds"`
 }
 
 // Moved defines model for Moved.
@@ -1406,12 +1475,18 @@ type Token struct {
 	ExpiresAt *time.Time `json:"expires_at"`
 	ID        string     `json:"id"`
 
+	// Kind A session is what a login began; only a cookie carries it.
+	Kind TokenKind `json:"kind"`
+
 	// LastUsedAt To the minute.
 	LastUsedAt *time.Time `json:"last_used_at"`
 	Name       string     `json:"name"`
 	RevokedAt  *time.Time `json:"revoked_at"`
 	Scopes     []string   `json:"scopes"`
 }
+
+// TokenKind A session is what a login began; only a cookie carries it.
+type TokenKind string
 
 // TokenAnswer defines model for TokenAnswer.
 type TokenAnswer struct {
@@ -1473,11 +1548,17 @@ type TransitionToState string
 
 // Whoami defines model for Whoami.
 type Whoami struct {
-	Owner     string   `json:"owner"`
-	Scopes    []string `json:"scopes"`
-	TokenID   string   `json:"token_id"`
-	TokenName string   `json:"token_name"`
+	// ExpiresAt Of the token or session; null: never.
+	ExpiresAt *time.Time `json:"expires_at"`
+	Kind      WhoamiKind `json:"kind"`
+	Owner     string     `json:"owner"`
+	Scopes    []string   `json:"scopes"`
+	TokenID   string     `json:"token_id"`
+	TokenName string     `json:"token_name"`
 }
+
+// WhoamiKind defines model for Whoami.Kind.
+type WhoamiKind string
 
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
@@ -1748,6 +1829,9 @@ type SnoozeJobJSONRequestBody = SnoozeJobRequest
 
 // PutKindJSONRequestBody defines body for PutKind for application/json ContentType.
 type PutKindJSONRequestBody = PutKindRequest
+
+// CreateLoginLinkJSONRequestBody defines body for CreateLoginLink for application/json ContentType.
+type CreateLoginLinkJSONRequestBody = CreateLoginLinkRequest
 
 // TrackRepoJSONRequestBody defines body for TrackRepo for application/json ContentType.
 type TrackRepoJSONRequestBody = TrackRepoRequest
@@ -2039,6 +2123,24 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/leases (the `ListLeases` operationId).
 	ListLeases(ctx context.Context, params *ListLeasesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CreateLoginLinkWithBody Make a one-time login link
+	//
+	// Whoever opens the link and presses the button signs in as the caller's owner, once. The answer alone holds the secret; it is kept nowhere, so this route takes no Idempotency-Key.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/login-links (the `CreateLoginLink` operationId).
+	CreateLoginLinkWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateLoginLink Make a one-time login link
+	//
+	// Whoever opens the link and presses the button signs in as the caller's owner, once. The answer alone holds the secret; it is kept nowhere, so this route takes no Idempotency-Key.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/login-links (the `CreateLoginLink` operationId).
+	CreateLoginLink(ctx context.Context, body CreateLoginLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetProposal Get a proposal, its transitions and the run behind it
 	//
 	// Corresponds with GET /v1/proposals/{id} (the `GetProposal` operationId).
@@ -2145,9 +2247,9 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/tokens (the `CreateToken` operationId).
 	CreateToken(ctx context.Context, body CreateTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RevokeToken Revoke a token
+	// RevokeToken Revoke a token, or end a session
 	//
-	// It is refused by every replica within 5 seconds. Revoking twice changes nothing.
+	// The replica that answers refuses it at once, every other within 5 seconds. Revoking twice changes nothing.
 	//
 	// Corresponds with POST /v1/tokens/{id}/revoke (the `RevokeToken` operationId).
 	RevokeToken(ctx context.Context, id string, params *RevokeTokenParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2655,6 +2757,44 @@ func (c *Client) ListLeases(ctx context.Context, params *ListLeasesParams, reqEd
 	return c.Client.Do(req)
 }
 
+// CreateLoginLinkWithBody Make a one-time login link
+//
+// Whoever opens the link and presses the button signs in as the caller's owner, once. The answer alone holds the secret; it is kept nowhere, so this route takes no Idempotency-Key.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/login-links (the `CreateLoginLink` operationId).
+func (c *Client) CreateLoginLinkWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateLoginLinkRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateLoginLink Make a one-time login link
+//
+// Whoever opens the link and presses the button signs in as the caller's owner, once. The answer alone holds the secret; it is kept nowhere, so this route takes no Idempotency-Key.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/login-links (the `CreateLoginLink` operationId).
+func (c *Client) CreateLoginLink(ctx context.Context, body CreateLoginLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateLoginLinkRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetProposal Get a proposal, its transitions and the run behind it
 //
 // Corresponds with GET /v1/proposals/{id} (the `GetProposal` operationId).
@@ -2921,9 +3061,9 @@ func (c *Client) CreateToken(ctx context.Context, body CreateTokenJSONRequestBod
 	return c.Client.Do(req)
 }
 
-// RevokeToken Revoke a token
+// RevokeToken Revoke a token, or end a session
 //
-// It is refused by every replica within 5 seconds. Revoking twice changes nothing.
+// The replica that answers refuses it at once, every other within 5 seconds. Revoking twice changes nothing.
 //
 // Corresponds with POST /v1/tokens/{id}/revoke (the `RevokeToken` operationId).
 func (c *Client) RevokeToken(ctx context.Context, id string, params *RevokeTokenParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4084,6 +4224,46 @@ func NewListLeasesRequest(server string, params *ListLeasesParams) (*http.Reques
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewCreateLoginLinkRequest calls the generic CreateLoginLink builder with application/json body
+func NewCreateLoginLinkRequest(server string, body CreateLoginLinkJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateLoginLinkRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateLoginLinkRequestWithBody constructs an http.Request for the CreateLoginLink method, with any body, and a specified content type
+func NewCreateLoginLinkRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/login-links")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -5263,6 +5443,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/leases (the `ListLeases` operationId).
 	ListLeasesWithResponse(ctx context.Context, params *ListLeasesParams, reqEditors ...RequestEditorFn) (*ListLeasesResponse, error)
 
+	// CreateLoginLinkWithBodyWithResponse Make a one-time login link
+	//
+	// Whoever opens the link and presses the button signs in as the caller's owner, once. The answer alone holds the secret; it is kept nowhere, so this route takes no Idempotency-Key.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/login-links (the `CreateLoginLink` operationId).
+	CreateLoginLinkWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateLoginLinkResponse, error)
+
+	// CreateLoginLinkWithResponse Make a one-time login link
+	//
+	// Whoever opens the link and presses the button signs in as the caller's owner, once. The answer alone holds the secret; it is kept nowhere, so this route takes no Idempotency-Key.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/login-links (the `CreateLoginLink` operationId).
+	CreateLoginLinkWithResponse(ctx context.Context, body CreateLoginLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateLoginLinkResponse, error)
+
 	// GetProposalWithResponse Get a proposal, its transitions and the run behind it
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -5389,9 +5587,9 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/tokens (the `CreateToken` operationId).
 	CreateTokenWithResponse(ctx context.Context, body CreateTokenJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTokenResponse, error)
 
-	// RevokeTokenWithResponse Revoke a token
+	// RevokeTokenWithResponse Revoke a token, or end a session
 	//
-	// It is refused by every replica within 5 seconds. Revoking twice changes nothing.
+	// The replica that answers refuses it at once, every other within 5 seconds. Revoking twice changes nothing.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6341,6 +6539,57 @@ func (r ListLeasesResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListLeasesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateLoginLinkResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreatedLink
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *Problem
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *Problem
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *Problem
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateLoginLinkResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateLoginLinkResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateLoginLinkResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -7451,6 +7700,36 @@ func (c *ClientWithResponses) ListLeasesWithResponse(ctx context.Context, params
 	return ParseListLeasesResponse(rsp)
 }
 
+// CreateLoginLinkWithBodyWithResponse Make a one-time login link
+//
+// Whoever opens the link and presses the button signs in as the caller's owner, once. The answer alone holds the secret; it is kept nowhere, so this route takes no Idempotency-Key.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/login-links (the `CreateLoginLink` operationId).
+func (c *ClientWithResponses) CreateLoginLinkWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateLoginLinkResponse, error) {
+	rsp, err := c.CreateLoginLinkWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateLoginLinkResponse(rsp)
+}
+
+// CreateLoginLinkWithResponse Make a one-time login link
+//
+// Whoever opens the link and presses the button signs in as the caller's owner, once. The answer alone holds the secret; it is kept nowhere, so this route takes no Idempotency-Key.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/login-links (the `CreateLoginLink` operationId).
+func (c *ClientWithResponses) CreateLoginLinkWithResponse(ctx context.Context, body CreateLoginLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateLoginLinkResponse, error) {
+	rsp, err := c.CreateLoginLink(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateLoginLinkResponse(rsp)
+}
+
 // GetProposalWithResponse Get a proposal, its transitions and the run behind it
 //
 // Returns a wrapper object for the known response body format(s).
@@ -7673,9 +7952,9 @@ func (c *ClientWithResponses) CreateTokenWithResponse(ctx context.Context, body 
 	return ParseCreateTokenResponse(rsp)
 }
 
-// RevokeTokenWithResponse Revoke a token
+// RevokeTokenWithResponse Revoke a token, or end a session
 //
-// It is refused by every replica within 5 seconds. Revoking twice changes nothing.
+// The replica that answers refuses it at once, every other within 5 seconds. Revoking twice changes nothing.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -9407,6 +9686,102 @@ func ParseListLeasesResponse(rsp *http.Response) (*ListLeasesResponse, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateLoginLinkResponse parses an HTTP response from a CreateLoginLinkWithResponse call
+func ParseCreateLoginLinkResponse(rsp *http.Response) (*CreateLoginLinkResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateLoginLinkResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreatedLink
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Problem

@@ -30,8 +30,9 @@ type Querier interface {
 	// Ends a job that nobody holds.
 	JobCancel(ctx context.Context, arg JobCancelParams) (Job, error)
 	// Claims up to max due jobs. probes is a JSON list of {kind, priority,
-	// lease_seconds} in the order to be served: each is one index seek. Rows that
-	// another claim has locked are passed over. Index jobs_claim.
+	// lease_seconds, floor} in the order to be served: each is one index seek that
+	// begins at run_at floor, in microseconds. Rows that another claim has locked are
+	// passed over. Index jobs_claim.
 	JobClaim(ctx context.Context, arg JobClaimParams) ([]Job, error)
 	// Enqueues a JSON list of jobs and returns those that are new: a row whose key
 	// is live is left out. Waits for a transaction that is enqueueing the key.
@@ -69,6 +70,13 @@ type Querier interface {
 	KindResume(ctx context.Context, arg KindResumeParams) (int64, error)
 	// Replaces the settings of a kind, if it is still at the version that was read.
 	KindSet(ctx context.Context, arg KindSetParams) (int64, error)
+	// Ends a lease now; 0 rows if somebody else has it, or it has ended. The row
+	// stays: the next holder has the next term.
+	LeaseRelease(ctx context.Context, arg LeaseReleaseParams) (int64, error)
+	// Takes a lease that nobody has, or renews one's own; no row if somebody else
+	// has it. A change of holder begins the next term. taken_at is now: what the
+	// lease that is there is judged by.
+	LeaseTake(ctx context.Context, arg LeaseTakeParams) (Lease, error)
 	// Keeps a new link; its secret is never stored.
 	LoginLinkInsert(ctx context.Context, arg LoginLinkInsertParams) error
 	// Removes links that ended before cutoff, used or not, the oldest first. Index
@@ -81,8 +89,17 @@ type Querier interface {
 	MetaInsert(ctx context.Context, arg MetaInsertParams) (int64, error)
 	// Makes an owner; 0 rows if the name is taken.
 	OwnerInsert(ctx context.Context, arg OwnerInsertParams) (int64, error)
+	// Opens a proposal; 0 rows if one of that stream and head is open. Index
+	// proposals_open_head.
+	ProposalInsert(ctx context.Context, arg ProposalInsertParams) (int64, error)
+	// One proposal of an owner, held for this transaction until it ends.
+	ProposalLock(ctx context.Context, arg ProposalLockParams) (Proposal, error)
+	// Brings a proposal from one state into another, fenced by its version.
+	ProposalMove(ctx context.Context, arg ProposalMoveParams) (Proposal, error)
 	// Tracks a repository; 0 rows if it is tracked, however it is spelled.
 	RepoInsert(ctx context.Context, arg RepoInsertParams) (int64, error)
+	// Gives a repository another default stream.
+	RepoSetDefaultStream(ctx context.Context, arg RepoSetDefaultStreamParams) (Repo, error)
 	// Ends the running attempt of a job; the first end wins. Index runs_running_job.
 	RunEnd(ctx context.Context, arg RunEndParams) (RunEndRow, error)
 	// Opens the runs of a JSON list of claimed jobs.
@@ -96,4 +113,6 @@ type Querier interface {
 	// Removes sessions that ended before cutoff, the oldest first; tokens stay.
 	// Index tokens_sessions_by_expiry.
 	TokenSweepSessions(ctx context.Context, arg TokenSweepSessionsParams) (int64, error)
+	// Keeps that a proposal came into a state.
+	TransitionInsert(ctx context.Context, arg TransitionInsertParams) error
 }

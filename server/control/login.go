@@ -26,7 +26,7 @@ const (
 	keepSessions = 30 * 24 * time.Hour
 
 	sweepLogins = time.Minute
-	sweepBatch  = 500
+	loginBatch  = 500
 )
 
 // LinkIn is what a login link is for.
@@ -97,14 +97,14 @@ func Login(ctx context.Context, q model.Querier, now coltype.Time, secret string
 // LoginLoops are the passes that remove links and sessions that are long over.
 func LoginLoops() []Loop {
 	return []Loop{
-		{Name: "login-links", Every: sweepLogins, Batch: sweepBatch, Pass: SweepLinks},
-		{Name: "sessions", Every: sweepLogins, Batch: sweepBatch, Pass: SweepSessions},
+		{Name: "login-links", Every: sweepLogins, Batch: loginBatch, Pass: SweepLinks},
+		{Name: "sessions", Every: sweepLogins, Batch: loginBatch, Pass: SweepSessions},
 	}
 }
 
 // SweepLinks removes links that nobody can use any more, and returns how many.
 func SweepLinks(ctx context.Context, q model.Querier, now coltype.Time) (int, error) {
-	n, err := q.LoginLinkSweep(ctx, model.LoginLinkSweepParams{Cutoff: now, Max: sweepBatch})
+	n, err := q.LoginLinkSweep(ctx, model.LoginLinkSweepParams{Cutoff: now, Max: loginBatch})
 	if err != nil {
 		return 0, fmt.Errorf("sweep login links: %w", err)
 	}
@@ -113,7 +113,7 @@ func SweepLinks(ctx context.Context, q model.Querier, now coltype.Time) (int, er
 
 // SweepSessions removes sessions that ended 30 days ago, and returns how many.
 func SweepSessions(ctx context.Context, q model.Querier, now coltype.Time) (int, error) {
-	n, err := q.TokenSweepSessions(ctx, model.TokenSweepSessionsParams{Cutoff: now.Add(-keepSessions), Max: sweepBatch})
+	n, err := q.TokenSweepSessions(ctx, model.TokenSweepSessionsParams{Cutoff: now.Add(-keepSessions), Max: loginBatch})
 	if err != nil {
 		return 0, fmt.Errorf("sweep sessions: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -185,14 +186,22 @@ func (a answer) faults() (wrong []string) {
 	}
 	media := a.Header.Get("Content-Type")
 	switch {
-	case a.Status >= 400:
+	case a.Status >= 400 && media != "text/html; charset=utf-8":
 		return append(wrong, a.problemFaults(media)...)
-	case a.Status >= 300 && a.Status != http.StatusNotModified:
+	case a.Status >= 500:
+		say("a page with %d", a.Status)
+	case a.Status >= 300 && a.Status < 400 && a.Status != http.StatusNotModified && !a.local():
 		say("a redirect to %q", a.Header.Get("Location"))
 	case len(a.Body) > 0 && strings.HasPrefix(media, "application/json") && !json.Valid(a.Body):
 		say("the body is not JSON")
 	}
 	return wrong
+}
+
+// local reports whether an answer leads a browser on within the server.
+func (a answer) local() bool {
+	to, err := url.Parse(a.Header.Get("Location"))
+	return a.Status == http.StatusSeeOther && err == nil && to.Host == "" && to.Scheme == "" && strings.HasPrefix(to.Path, "/")
 }
 
 var requestIDs = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)

@@ -82,7 +82,7 @@ func indented(text []byte) string {
 var (
 	times   = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"`)
 	cursors = regexp.MustCompile(`(next_cursor": "|cursor=)[A-Za-z0-9_-]{20,}`)
-	texts   = regexp.MustCompile(`stint_[0-9A-Za-z]{33}`)
+	texts   = regexp.MustCompile(`stint_(session_|login_)?[0-9A-Za-z]{33}`)
 	leases  = regexp.MustCompile(`[A-Z2-7]{26}\.(job_)`)
 	uuids   = regexp.MustCompile(`([a-z]+)_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
 	holders = regexp.MustCompile(`("holder": ")[^"]+-\d+-[a-z2-7]{8}"`)

@@ -164,8 +164,8 @@ func (b *logBuffer) String() string {
 }
 
 // secrets have a form of their own, so that every log can be searched for them:
-// tokens, lease tokens, and the header that carries one.
-var secrets = regexp.MustCompile(`stint_[0-9A-Za-z]{33}|[A-Z2-7]{26}\.job_|(?i)bearer `)
+// tokens, sessions, login links, lease tokens, and the header that carries one.
+var secrets = regexp.MustCompile(`stint_(session_|login_)?[0-9A-Za-z]{33}|[A-Z2-7]{26}\.job_|(?i)bearer `)
 
 // judgeLog wants no secret in a log, and shows what a failed test's server said
 // of its errors.

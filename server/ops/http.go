@@ -27,12 +27,15 @@ func Routes(a *web.API) {
 		Scope:       web.ScopeTokensWrite, Status: http.StatusCreated, NoIdempotency: true}, h.create)
 	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/tokens", ID: "list-tokens", Summary: "List tokens, newest first",
 		Scope: web.ScopeTokensWrite, Faults: []string{"invalid_cursor"}}, h.list)
-	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/tokens/{id}/revoke", ID: "revoke-token", Summary: "Revoke a token",
-		Description: "It is refused by every replica within 5 seconds. Revoking twice changes nothing.",
+	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/tokens/{id}/revoke", ID: "revoke-token", Summary: "Revoke a token, or end a session",
+		Description: "The replica that answers refuses it at once, every other within 5 seconds. Revoking twice changes nothing.",
 		Scope:       web.ScopeTokensWrite}, h.revoke)
 	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/leases", ID: "list-leases", Summary: "List the leases of background work, by name",
 		Description: "They belong to the instance: every owner sees the same ones.",
 		Scope:       web.ScopeOpsRead, Faults: []string{"invalid_cursor"}}, h.leases)
+	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/login-links", ID: "create-login-link", Summary: "Make a one-time login link",
+		Description: "Whoever opens the link and presses the button signs in as the caller's owner, once. The answer alone holds the secret; it is kept nowhere, so this route takes no Idempotency-Key.",
+		Scope:       web.ScopeTokensWrite, Tag: "tokens", Status: http.StatusCreated, NoIdempotency: true}, h.createLink)
 }
 
 // whoamiJSON is the owner and token that a request acts for.
@@ -40,14 +43,17 @@ type whoamiJSON struct {
 	Owner     string   `json:"owner"`
 	TokenID   string   `json:"token_id"`
 	TokenName string   `json:"token_name"`
+	Kind      string   `json:"kind" enum:"bearer,session"`
 	Scopes    []string `json:"scopes"`
+
+	ExpiresAt coltype.Time `json:"expires_at" nullable:"true" doc:"Of the token or session; null: never."`
 }
 
 type noInput struct{}
 
 func (h *routes) whoami(ctx context.Context, _ model.Reader, _ coltype.Time, _ *noInput) (*whoamiJSON, error) {
 	p := web.Caller(ctx)
-	return &whoamiJSON{Owner: p.OwnerName, TokenID: p.TokenID, TokenName: p.TokenName, Scopes: p.Scopes}, nil
+	return &whoamiJSON{Owner: p.OwnerName, TokenID: p.TokenID, TokenName: p.TokenName, Kind: p.Kind, Scopes: p.Scopes, ExpiresAt: p.ExpiresAt}, nil
 }
 
 type createInput struct {
@@ -123,5 +129,8 @@ func (h *routes) revoke(ctx context.Context, q model.Querier, now coltype.Time, 
 	if err != nil {
 		return web.Answer[tokenAnswer]{}, fmt.Errorf("get %s: %w", in.ID, err)
 	}
-	return web.Answer[tokenAnswer]{Body: tokenAnswer{Token: tokenOf(token)}}, nil
+	return web.Answer[tokenAnswer]{
+		Body:  tokenAnswer{Token: tokenOf(token)},
+		After: func() { h.api.EndToken(in.ID, now) },
+	}, nil
 }

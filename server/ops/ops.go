@@ -12,6 +12,7 @@ import (
 // tokenJSON is a token as clients see it, without its text: that is shown once.
 type tokenJSON struct {
 	ID         string       `json:"id"`
+	Kind       string       `json:"kind" enum:"bearer,session" doc:"A session is what a login began; only a cookie carries it."`
 	Name       string       `json:"name"`
 	Scopes     []string     `json:"scopes"`
 	CreatedAt  coltype.Time `json:"created_at"`
@@ -20,11 +21,16 @@ type tokenJSON struct {
 	RevokedAt  coltype.Time `json:"revoked_at" nullable:"true"`
 }
 
-func tokenOf(t model.Token) tokenJSON {
+// namesOf are the scopes that control wrote into a row.
+func namesOf(text coltype.JSON) []string {
 	scopes := []string{}
-	_ = json.Unmarshal(t.Scopes, &scopes) // written by control.Issue
+	_ = json.Unmarshal(text, &scopes)
+	return scopes
+}
+
+func tokenOf(t model.Token) tokenJSON {
 	return tokenJSON{
-		ID: t.ID, Name: t.Name, Scopes: scopes, CreatedAt: t.CreatedAt,
+		ID: t.ID, Kind: t.Kind, Name: t.Name, Scopes: namesOf(t.Scopes), CreatedAt: t.CreatedAt,
 		ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt, RevokedAt: t.RevokedAt,
 	}
 }

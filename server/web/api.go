@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -33,6 +34,9 @@ type Config struct {
 	Metrics   Metrics       // nil: none are kept
 	BodyTime  time.Duration // for a body to arrive; 0 is 30 s
 	KeyTTL    time.Duration // of an Idempotency-Key; 0 is control.DefaultKeyTTL
+
+	// TrustedProxies may say by X-Forwarded-Proto how a client came.
+	TrustedProxies []netip.Prefix
 }
 
 // API is the routes of a server and what they share.
@@ -44,6 +48,7 @@ type API struct {
 	cursors  cursors
 	bodyTime time.Duration
 	keyTTL   time.Duration
+	proxies  []netip.Prefix
 	echo     *echo.Echo
 	huma     huma.API
 	routes   map[string]*route // by method and pattern of the router
@@ -77,6 +82,7 @@ func New(c Config) *API {
 		cursors:  newCursors(c.CursorKey),
 		bodyTime: c.BodyTime,
 		keyTTL:   c.KeyTTL,
+		proxies:  c.TrustedProxies,
 		echo:     echo.New(),
 		routes:   map[string]*route{},
 		served:   map[string]bool{http.MethodGet + " " + metricsPath: true},
@@ -89,6 +95,7 @@ func New(c Config) *API {
 	a.registerHealth()
 	a.registerDocs()
 	a.registerProblems()
+	a.registerLogin()
 	return a
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/id"
@@ -28,16 +29,34 @@ const (
 	adminToken  = "stint_admin"
 	readerToken = "stint_reader"
 	otherToken  = "stint_other" // of the same owner as adminToken
+
+	sessionSecret = "stint_session_admin"
 )
 
 // tokens is a Verifier with fixed tokens.
 type tokens map[string]web.Principal
 
 func (v tokens) Verify(_ context.Context, token string) (web.Principal, error) {
-	if p, ok := v[token]; ok {
+	return v.of(token, false)
+}
+
+func (v tokens) VerifySession(_ context.Context, secret string) (web.Principal, error) {
+	return v.of(secret, true)
+}
+
+func (v tokens) of(text string, session bool) (web.Principal, error) {
+	if p, ok := v[text]; ok && (p.Kind == control.Session) == session {
 		return p, nil
 	}
 	return web.Principal{}, fault.Unauthorized()
+}
+
+func (v tokens) End(tokenID string, _ coltype.Time) {
+	for text, p := range v {
+		if p.TokenID == tokenID {
+			delete(v, text)
+		}
+	}
 }
 
 // edge is an API with test routes on a real database, served over HTTP.
@@ -98,6 +117,7 @@ func serve(t *testing.T, s *store.Store, c web.Config) *edge {
 		otherToken:    {OwnerID: owner.ID, TokenID: "tok_other", Scopes: []string{web.ScopeAdmin}},
 		readerToken:   {OwnerID: owner.ID, TokenID: "tok_reader", Scopes: []string{web.ScopeJobsRead}},
 		"stint_bob":   {OwnerID: foreign.ID, TokenID: "tok_bob", Scopes: []string{web.ScopeAdmin}},
+		sessionSecret: {OwnerID: owner.ID, TokenID: "tok_session", Kind: control.Session, Scopes: []string{web.ScopeAdmin}},
 		"stint_panic": {OwnerID: owner.ID, TokenID: "tok_panic", Scopes: []string{web.ScopeAdmin}},
 	}
 	e.API = web.New(c)
