@@ -1,0 +1,13 @@
+//go:build soak
+
+package e2e
+
+import (
+	"testing"
+	"time"
+)
+
+func TestSoakOneReplicaAtATimeHoldsALease(t *testing.T) {
+	f := newRacers(t, 8, time.Second)
+	f.judge(f.watch(func() { f.race(4 * time.Minute) }))
+}
