@@ -20,7 +20,7 @@ const module = "github.com/stint-run/stint/"
 var rooms = [][]string{
 	{"cmd/stint"},
 	{"server"},
-	{"server/console", "server/ops"},
+	{"server/console", "server/doctor", "server/ops"},
 	{"server/explore", "server/sources"},
 	{"server/jobs"},
 	{"server/repos"},

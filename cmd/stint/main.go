@@ -115,7 +115,7 @@ func rootCmd(g *globals) *cobra.Command {
 	configurable(flags, "server", "STINT_SERVER")
 	configurable(flags, "token-file", "STINT_TOKEN_FILE")
 	configurable(flags, "output", "STINT_OUTPUT")
-	root.AddCommand(serveCmd(g), devCmd(g), migrateCmd(g), backupCmd(g), workCmd(g),
+	root.AddCommand(serveCmd(g), devCmd(g), migrateCmd(g), backupCmd(g), doctorCmd(g), workCmd(g),
 		jobCmd(g), runCmd(g), kindCmd(g), tokenCmd(g), loginCmd(g), leasesCmd(g),
 		healthcheckCmd(g), configCmd(g), openapiCmd(), versionCmd(g), benchCmd(g))
 	requireSubcommands(root)

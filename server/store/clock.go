@@ -91,6 +91,13 @@ func testSkew() (time.Duration, error) {
 	return skew, nil
 }
 
+// Wall is this machine's clock as the process reads it, for who compares it with
+// the database's. Nothing that is stored comes from it.
+func Wall() (time.Time, error) {
+	skew, err := testSkew()
+	return time.Now().Round(0).Add(skew), err
+}
+
 // Time is the time now. It asks the database only when nothing was measured
 // yet, when wall and monotonic clock have parted, or when the last measure is
 // old; without an answer in the first two cases it fails rather than guess.
