@@ -123,4 +123,4 @@ fmt: ## Format the hand-written Go
 .PHONY: clean
 clean: ## Remove bin/ and the SQLite file that make run made
 	rm -rf bin
-	rm -f stint.db stint.db-wal stint.db-shm stint.db.token stint.db.lock
+	rm -f stint.db stint.db-wal stint.db-shm stint.db.token stint.db.lock stint.db.server

@@ -22,6 +22,7 @@ const (
 	CodeBadIndex    = "invalid_index"          // PostgreSQL has an index whose building failed
 	CodeBusy        = "migration_busy"         // a table stayed in use by others
 	CodeLockLost    = "migration_lock_lost"    // the connection that held the lock went away
+	CodeForeign     = "foreign_database"       // tables of another program, and no versions
 	CodeBadURL      = "database_url"           // the URL cannot be understood
 )
 

@@ -59,6 +59,20 @@ func Verify(ctx context.Context, o Options) error {
 	return s.explain("verify", err)
 }
 
+// RefuseForeign fails if the database holds another program's tables and no
+// versions of ours. It changes nothing.
+func RefuseForeign(ctx context.Context, o Options) error {
+	s, err := newSession(o)
+	if err != nil {
+		return err
+	}
+	st, err := s.read(ctx)
+	if err == nil {
+		err = st.refuseForeign()
+	}
+	return s.explain("open", err)
+}
+
 // Status lists every version, whether it may be used or not, in order.
 // A database that does not exist yet is an error on PostgreSQL; on SQLite all
 // is pending.
@@ -100,6 +114,9 @@ type engine interface {
 	// that the index already stands, left by a process that was killed before
 	// it could record it.
 	prepare(ctx context.Context, index concurrentIndex) (built bool, err error)
+	// tables are what stands where stint's tables would: up to a few more than a
+	// refusal names.
+	tables(ctx context.Context, db Reader) ([]string, error)
 	// check looks for damage that recorded versions do not show.
 	check(ctx context.Context, db Reader) error
 }
@@ -166,6 +183,9 @@ func (s *session) read(ctx context.Context) (state, error) {
 	}
 	defer db.Close()
 	st.applied, err = readApplied(ctx, db)
+	if err == nil && st.applied == nil {
+		st.foreign, err = s.eng.tables(ctx, db)
+	}
 	return st, err
 }
 

@@ -204,7 +204,7 @@ func (e *postgresEngine) prepare(ctx context.Context, index concurrentIndex) (bu
 // check finds indexes that PostgreSQL keeps but does not use. One that is
 // being built right now, and what "reindex concurrently" leaves, is no fault.
 func (e *postgresEngine) check(ctx context.Context, db Reader) error {
-	rows, err := db.QueryContext(ctx, `
+	bad, err := texts(ctx, db, `
 		select c.relname from pg_index i
 		join pg_class c on c.oid = i.indexrelid
 		where not i.indisvalid
@@ -212,20 +212,25 @@ func (e *postgresEngine) check(ctx context.Context, db Reader) error {
 			and c.relname !~ '_cc(new|old)[0-9]*$'
 			and not exists (select from pg_stat_progress_create_index p where p.index_relid = i.indexrelid)
 		order by 1`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var bad []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
-		}
-		bad = append(bad, name)
-	}
-	if err := rows.Err(); err != nil || bad == nil {
+	if err != nil || bad == nil {
 		return err
 	}
 	return refuse(CodeBadIndex, bad, "invalid_index: %s not valid, its building failed: run `reindex index concurrently %s`", list("index", bad), bad[0])
+}
+
+// tables looks at the schema that new tables go to, and at no other; what an
+// extension made there is nobody's. Another process may have begun since the
+// versions were looked for: it makes their table first.
+func (e *postgresEngine) tables(ctx context.Context, db Reader) ([]string, error) {
+	return texts(ctx, db, `
+		select c.relname from pg_class c
+		join pg_namespace n on n.oid = c.relnamespace
+		where n.nspname = current_schema()
+			and c.relkind in ('r', 'p')
+			and to_regclass('schema_migrations') is null
+			and not exists (
+				select from pg_depend d
+				where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e'
+			)
+		order by 1 limit 4`)
 }

@@ -35,6 +35,7 @@ func interrupted(t *testing.T) string {
 		t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)
+	db.exec(t, "create table schema_migrations (version text primary key, checksum text)")
 	db.exec(t, "create table filler (x text)")
 	db.exec(t, "pragma cache_size = 2")
 	db.exec(t, "begin immediate")

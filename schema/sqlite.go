@@ -104,6 +104,15 @@ func (e sqliteEngine) beforeCommit(tx dbutil.Transaction) error {
 
 func (sqliteEngine) prepare(context.Context, concurrentIndex) (bool, error) { return false, nil }
 
+// tables is empty also if another process began since the versions were looked
+// for: it makes their table first.
+func (sqliteEngine) tables(ctx context.Context, db Reader) ([]string, error) {
+	return texts(ctx, db, `select name from sqlite_schema
+		where type in ('table', 'view') and name not like 'sqlite\_%' escape '\'
+			and not exists (select 1 from sqlite_schema where name = 'schema_migrations')
+		order by 1 limit 4`)
+}
+
 func (sqliteEngine) check(context.Context, Reader) error { return nil }
 
 // lock is an exclusive transaction on a file of its own, so that neither

@@ -35,7 +35,7 @@ func Pending(ctx context.Context, engine string, db Reader) (Gap, error) {
 		return Gap{}, err
 	}
 	var gap Gap
-	for _, v := range (state{known, applied}).versions() {
+	for _, v := range (state{known: known, applied: applied}).versions() {
 		switch v.State {
 		case StatePending, StateOutOfOrder:
 			gap.Pending = append(gap.Pending, v.Version)
@@ -93,6 +93,23 @@ func scanApplied(rows *sql.Rows, columns []string) (version string, checksum sql
 	return version, checksum, err
 }
 
+// texts is the only column of a query; nil if it has no rows.
+func texts(ctx context.Context, db Reader, query string) (list []string, err error) {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		list = append(list, text)
+	}
+	return list, rows.Err()
+}
+
 // The states of a [Version].
 const (
 	StateApplied    = "applied"
@@ -112,7 +129,8 @@ type Version struct {
 // state is a database seen from this build.
 type state struct {
 	known   []migration
-	applied map[string]sql.NullString
+	applied map[string]sql.NullString // nil: there is no table of versions
+	foreign []string                  // tables that stand where there is none
 }
 
 func (s state) versions() []Version {
@@ -165,9 +183,13 @@ func (s state) unsigned() (list []migration) {
 	return list
 }
 
-// refuse returns the first reason not to work with this database: an unknown
-// version before an edited one before one that is out of order.
+// refuse returns the first reason not to work with this database: another
+// program's tables before an unknown version before an edited one before one
+// that is out of order.
 func (s state) refuse() error {
+	if err := s.refuseForeign(); err != nil {
+		return err
+	}
 	found := map[string][]string{}
 	for _, v := range s.versions() {
 		found[v.State] = append(found[v.State], cmp.Or(v.Name, v.Version))
@@ -185,6 +207,21 @@ func (s state) refuse() error {
 			"give it the next free number", list("migration", names))
 	}
 	return nil
+}
+
+// maxForeign is how many tables of another program a refusal names.
+const maxForeign = 3
+
+func (s state) refuseForeign() error {
+	if len(s.foreign) == 0 {
+		return nil
+	}
+	shown := strings.Join(s.foreign[:min(maxForeign, len(s.foreign))], ", ")
+	if len(s.foreign) > maxForeign {
+		shown += ", …"
+	}
+	return refuse(CodeForeign, s.foreign, "foreign_database: it holds tables of another program (%s) and none of stint's: "+
+		"name a database, or on PostgreSQL a schema (?search_path=…), that is stint's own", shown)
 }
 
 // list is "migration a" or "migrations a, b".

@@ -92,6 +92,7 @@ func startInner(ctx context.Context, l net.Listener, c store.Config, w io.Writer
 	var from slog.LevelVar
 	from.Set(math.MaxInt)
 	log := slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: &from}))
+	c.Serve = true
 	s, err := store.Open(ctx, c)
 	if err != nil {
 		return nil, errors.Join(err, l.Close())

@@ -78,10 +78,10 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 		return usage(fmt.Errorf("--idempotency-ttl (STINT_IDEMPOTENCY_TTL): %w", err))
 	}
 	s, err := store.Open(ctx, store.Config{
-		URL: g.DB, Durability: store.Durability(f.durability), ExecMode: store.ExecMode(f.execMode), MaxConns: f.maxConns,
+		URL: g.DB, Durability: store.Durability(f.durability), ExecMode: store.ExecMode(f.execMode), MaxConns: f.maxConns, Serve: true,
 	})
 	if err != nil {
-		return usage(err)
+		return openError(err)
 	}
 	defer s.Close()
 	if err := server.Prepare(ctx, config, s); err != nil {
@@ -93,6 +93,14 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 	}
 	log.Info("listening", "api", "http://"+l.Main.Addr().String(), "database", store.Redact(g.DB), "version", version())
 	return server.Run(ctx, config, s, l)
+}
+
+// openError tells a database that is not to be had from one that is named wrong.
+func openError(err error) error {
+	if errors.Is(err, store.ErrServed) || schema.Code(err) == schema.CodeForeign {
+		return err
+	}
+	return usage(err)
 }
 
 // serverLog is one line per event on standard error; --verbose adds what

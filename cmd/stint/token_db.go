@@ -35,7 +35,7 @@ func (g *globals) openMigrated(ctx context.Context) (*store.Store, error) {
 	}
 	s, err := store.Open(ctx, store.Config{URL: g.DB, MaxConns: 2})
 	if err != nil {
-		return nil, usage(err)
+		return nil, openError(err)
 	}
 	gap, err := s.Gap(ctx)
 	if err == nil && len(gap.Pending) > 0 {

@@ -19,6 +19,8 @@ delete from meta where key = 'backfill:idem-times';
 
 drop table proposal_transitions;
 drop table proposals;
+drop index repos_by_name;
+drop index repos_by_created;
 
 delete from schema_migrations where version in ('0002', '0003', '0004', '0005', '0006', '0007');
 

@@ -120,6 +120,19 @@ func SQL(t *testing.T, s *store.Store, query string, args ...any) {
 	}
 }
 
+// Plant runs one statement on a database that no store has open, or could open.
+func Plant(t *testing.T, url, query string) {
+	t.Helper()
+	db, err := connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), query); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+}
+
 // Get reads the first column of the first row of a query; it fails the test if
 // there is none.
 func Get[T any](t *testing.T, s *store.Store, query string, args ...any) T {

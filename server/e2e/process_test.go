@@ -202,12 +202,42 @@ func (p *process) exit(within time.Duration) int {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	cmd, ended := p.present()
+	if p.hasEnded() {
+		return cmd.ProcessState.ExitCode()
+	}
 	select {
 	case <-ended:
 	case <-ctx.Done():
 		p.t.Fatalf("the server did not end within %v", within)
 	}
 	return cmd.ProcessState.ExitCode()
+}
+
+func (p *process) hasEnded() bool {
+	_, ended := p.present()
+	select {
+	case <-ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// command runs the program with arguments, away from anybody's settings.
+func command(t *testing.T, args ...string) (out string, code int) {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = []string{"HOME=" + cmd.Dir, "PATH=" + os.Getenv("PATH")}
+	text, err := cmd.CombinedOutput()
+	if err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return string(text), cmd.ProcessState.ExitCode()
 }
 
 // eachProcess runs fn against a server process on both engines.

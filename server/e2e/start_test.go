@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,32 +16,105 @@ import (
 // TestServersThatStartAtOnceOnAnEmptyDatabaseAllComeUp: one of them migrates.
 func TestServersThatStartAtOnceOnAnEmptyDatabaseAllComeUp(t *testing.T) {
 	t.Parallel()
-	for engine, n := range map[string]int{store.Postgres: 5, store.SQLite: 2} {
+	url := dbtest.Empty(t, store.Postgres)
+	started := launchAll(t, url, 5)
+	applied := 0
+	for _, p := range started {
+		p.awaitReady()
+		applied += strings.Count(p.log.String(), `msg="applied migration"`)
+	}
+	s := dbtest.Open(t, store.Config{URL: url})
+	if known := openDoor(t, s).number("select count(*) from schema_migrations"); applied != int(known) || applied == 0 {
+		t.Errorf("%d migrations were applied, %d are recorded", applied, known)
+	}
+	token := issue(t, s, "ada", "admin")
+	var ids tally
+	together(len(started), func(i int) {
+		ids.add(started[i].as(token).patient("/v1/jobs", `{"kind":"review","key":"k"}`).str("job.id"))
+	})
+	if len(ids.n) != 1 {
+		t.Errorf("the servers made %v", ids.n)
+	}
+}
+
+func launchAll(t *testing.T, url string, n int) (started []*process) {
+	t.Helper()
+	for range n {
+		p := newProcess(t, url)
+		p.launch()
+		started = append(started, p)
+	}
+	return started
+}
+
+// TestOneOfManyServersGetsAnSQLiteFile: the others end at once, and name it. It
+// may be killed and started again without a wait; commands work beside it.
+func TestOneOfManyServersGetsAnSQLiteFile(t *testing.T) {
+	t.Parallel()
+	url := dbtest.Empty(t, store.SQLite)
+	started := launchAll(t, url, 4)
+	var first *process
+	var lost []*process
+	await(t, "one server is left", 30*time.Second, func() bool {
+		first, lost = nil, nil
+		for _, p := range started {
+			if p.hasEnded() {
+				lost = append(lost, p)
+			} else {
+				first = p
+			}
+		}
+		return len(lost) >= len(started)-1
+	})
+	if first == nil {
+		t.Fatalf("none is left:\n%s", started[0].log)
+	}
+	first.awaitReady()
+	for _, p := range lost {
+		if code := p.exit(0); code != 1 || !strings.Contains(p.log.String(), fmt.Sprintf("process %d on ", first.cmd.Process.Pid)) {
+			t.Errorf("exit code %d, its holder is %d:\n%s", code, first.cmd.Process.Pid, p.log)
+		}
+	}
+	for _, args := range [][]string{
+		{"token", "create", "--owner", "ada", "--scopes", "admin"}, {"token", "list"}, {"migrate", "up"}, {"migrate", "verify"},
+	} {
+		if out, code := command(t, append(args, "--db", url)...); code != 0 {
+			t.Errorf("%v beside the server: exit code %d\n%s", args, code, out)
+		}
+	}
+	for range 3 {
+		first.kill9()
+		first.restart()
+	}
+	first.signal(syscall.SIGTERM)
+	if code := first.exit(40 * time.Second); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	lost[0].restart()
+}
+
+// TestServerLeavesAnotherProgramsDatabaseAlone, and so do the commands.
+func TestServerLeavesAnotherProgramsDatabaseAlone(t *testing.T) {
+	t.Parallel()
+	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			url := dbtest.Empty(t, engine)
-			var started []*process
-			for range n {
-				p := newProcess(t, url)
-				p.launch()
-				started = append(started, p)
+			if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+				if err := schema.CreateFile(path); err != nil {
+					t.Fatal(err)
+				}
 			}
-			applied := 0
-			for _, p := range started {
-				p.awaitReady()
-				applied += strings.Count(p.log.String(), `msg="applied migration"`)
+			dbtest.Plant(t, url, "create table books (id integer)")
+			p := newProcess(t, url)
+			p.launch()
+			if code := p.exit(20 * time.Second); code != 1 || !strings.Contains(p.log.String(), "foreign_database") {
+				t.Errorf("exit code %d\n%s", code, p.log)
 			}
-			s := dbtest.Open(t, store.Config{URL: url})
-			if known := openDoor(t, s).number("select count(*) from schema_migrations"); applied != int(known) || applied == 0 {
-				t.Errorf("%d migrations were applied, %d are recorded", applied, known)
-			}
-			token := issue(t, s, "ada", "admin")
-			var ids tally
-			together(n, func(i int) {
-				ids.add(started[i].as(token).patient("/v1/jobs", `{"kind":"review","key":"k"}`).str("job.id"))
-			})
-			if len(ids.n) != 1 {
-				t.Errorf("the servers made %v", ids.n)
+			for _, args := range [][]string{{"migrate", "up"}, {"migrate", "verify"}, {"migrate", "plan"}, {"token", "list"}} {
+				if out, code := command(t, append(args, "--db", url)...); code != 1 {
+					t.Errorf("%v: exit code %d\n%s", args, code, out)
+				}
 			}
 		})
 	}
@@ -57,6 +131,10 @@ func TestOldBuildLeavesANewerSchemaAlone(t *testing.T) {
 			t.Errorf("the running one: %s", a)
 		}
 		p.must(201, "/v1/jobs", keyed)
+		alone := p.db.engine == store.SQLite // one process has the file
+		if alone {
+			p.kill9()
+		}
 		before := p.db.dump("schema_migrations", "true")
 		for _, mode := range []schema.Mode{schema.Auto, schema.VerifyOnly, schema.Off} {
 			late := newProcess(t, p.url, "--migrate", string(mode))
@@ -71,8 +149,10 @@ func TestOldBuildLeavesANewerSchemaAlone(t *testing.T) {
 		if after := p.db.dump("schema_migrations", "true"); after != before {
 			t.Errorf("the refused starts wrote\n%s", after)
 		}
-		p.must(201, "/v1/jobs", keyed)
-		p.kill9()
+		if !alone {
+			p.must(201, "/v1/jobs", keyed)
+			p.kill9()
+		}
 		p.launch()
 		if code := p.exit(20 * time.Second); code == 0 {
 			t.Error("the restarted one: exit code 0")

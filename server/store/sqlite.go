@@ -34,6 +34,7 @@ type lite struct {
 	file           os.FileInfo // of the database that was opened
 	writer, reader *sql.DB
 	refused        atomic.Bool // the last write failed for want of disk or rights
+	release        func()      // of the file's lock for its one server
 }
 
 func openSQLite(ctx context.Context, c Config) (*lite, error) {
@@ -41,26 +42,40 @@ func openSQLite(ctx context.Context, c Config) (*lite, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := schema.CreateFile(path); err != nil {
-		return nil, fmt.Errorf("open the database %s: %w", path, err)
-	}
-	l := &lite{path: path}
-	if l.writer, err = openPool(writerDSN(path, c.Durability), 1); err != nil {
+	release, err := hold(path, c)
+	if err != nil {
 		return nil, err
 	}
-	if l.reader, err = openPool(readerDSN(path), c.Readers); err != nil {
+	l := &lite{path: path, release: release}
+	if err := l.connect(ctx, c); err != nil {
 		l.close()
 		return nil, err
-	}
-	if err := l.writer.PingContext(ctx); err != nil {
-		l.close()
-		return nil, fmt.Errorf("open the database %s: %w", path, err)
-	}
-	if l.file, err = os.Stat(path); err != nil {
-		l.close()
-		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	return l, nil
+}
+
+// connect leaves a database of another program as it is: opening the writer
+// would change its journal.
+func (l *lite) connect(ctx context.Context, c Config) (err error) {
+	if err := schema.RefuseForeign(ctx, schema.Options{URL: c.URL}); schema.Code(err) == schema.CodeForeign {
+		return err // any other error is met again below, and explained there
+	}
+	if err := schema.CreateFile(l.path); err != nil {
+		return fmt.Errorf("open the database %s: %w", l.path, err)
+	}
+	if l.writer, err = openPool(writerDSN(l.path, c.Durability), 1); err != nil {
+		return err
+	}
+	if l.reader, err = openPool(readerDSN(l.path), c.Readers); err != nil {
+		return err
+	}
+	if err := l.writer.PingContext(ctx); err != nil {
+		return fmt.Errorf("open the database %s: %w", l.path, err)
+	}
+	if l.file, err = os.Stat(l.path); err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	return nil
 }
 
 func openPool(dsn string, size int) (*sql.DB, error) {
@@ -120,6 +135,7 @@ func (l *lite) close() {
 			_ = db.Close()
 		}
 	}
+	l.release()
 }
 
 // ping reads from the file, not just from the connection. After a write that

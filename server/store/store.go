@@ -38,6 +38,9 @@ type Config struct {
 	ExecMode ExecMode
 	// Durability applies to SQLite; "" is full.
 	Durability Durability
+	// Serve makes this process the one server of an SQLite file, until Close; see
+	// Hold. ErrServed says that there is one.
+	Serve bool
 	// Readers is the number of SQLite's reading connections; 0 is 4.
 	Readers int
 }
