@@ -104,6 +104,9 @@ func (p *Problem) Error() string {
 	if p.JobID != nil && p.State != nil {
 		fmt.Fprintf(&b, " (%s is %s)", *p.JobID, *p.State)
 	}
+	if p.ProposalID != nil && p.State != nil {
+		fmt.Fprintf(&b, " (%s is %s)", *p.ProposalID, *p.State)
+	}
 	if p.RequiredScope != nil {
 		fmt.Fprintf(&b, " (needs the scope %s)", *p.RequiredScope)
 	}
