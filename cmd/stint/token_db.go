@@ -38,6 +38,9 @@ func (g *globals) openMigrated(ctx context.Context) (*store.Store, error) {
 		return nil, openError(err)
 	}
 	gap, err := s.Gap(ctx)
+	if why := store.Rejected(err); why != nil {
+		err = fmt.Errorf("the database %s lets nobody in by this role and credentials: %w", named, why)
+	}
 	if err == nil && len(gap.Pending) > 0 {
 		err = fmt.Errorf("the database %s is not at this build's schema: run stint migrate up --db %s first", named, named)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -66,12 +67,22 @@ func UniqueViolation(err error) bool {
 // NoDatabase reports whether the server has no database of that name.
 func NoDatabase(err error) bool { return schema.SQLState(err) == noDatabase }
 
-// Rejected is the server's own answer if it refused the role or its
-// credentials, which no waiting mends; else nil.
+// Rejected is why the database and this role do not trust each other, which no
+// waiting mends: the server refused the role, its credentials or its
+// certificate, or nobody vouches for the server's own. Else it is nil.
 func Rejected(err error) error {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) && (pg.Code == invalidRole || pg.Code == invalidPassword) {
 		return pg
+	}
+	var unverified *tls.CertificateVerificationError
+	if errors.As(err, &unverified) {
+		return unverified
+	}
+	// Only an alert of TLS has this Op: an expired certificate, an unknown authority.
+	var alert *net.OpError
+	if errors.As(err, &alert) && alert.Op == "remote error" {
+		return alert
 	}
 	return nil
 }

@@ -33,8 +33,10 @@ func LoginPath(secret string) string { return "/login#" + secret }
 // secret into the form; without scripts a person pastes it.
 func (a *API) registerLogin() {
 	a.plain("/login", a.loginPage)
-	a.echo.POST("/login", echo.WrapHandler(http.HandlerFunc(a.login)))
-	a.echo.POST("/logout", echo.WrapHandler(http.HandlerFunc(a.logout)))
+	for path, h := range map[string]http.HandlerFunc{"/login": a.login, "/logout": a.logout} {
+		a.echo.POST(path, echo.WrapHandler(h))
+		a.served[http.MethodPost+" "+path] = true
+	}
 	script, err := docsFiles.ReadFile("docs/login.js")
 	if err != nil {
 		panic(err)
