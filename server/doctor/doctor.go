@@ -149,6 +149,10 @@ func (e *exam) schema(ctx context.Context) error {
 	if err != nil && (store.Away(err) || store.NoDatabase(err) || store.Rejected(err) != nil) {
 		return err
 	}
+	if inspect.NoRights(err) {
+		e.add(Check{ID: "schema", State: Unknown, Unit: "versions", Detail: "the role may not read schema_migrations", Advice: "grant select on schema_migrations to the role that doctor connects as"})
+		return nil
+	}
 	if err != nil {
 		e.unmeasured("schema", "versions", err)
 		return nil

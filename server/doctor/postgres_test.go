@@ -141,7 +141,7 @@ func TestMissingRightsAreUnknownAndNamed(t *testing.T) {
 	})
 	as := func(c *doctor.Config) { c.URL = strings.Replace(c.URL, "postgres@", role+"@", 1) }
 	checks := look(t, s, as)
-	is(t, checks, "schema", doctor.Unknown, "grant")
+	is(t, checks, "schema", doctor.Unknown, "grant select on schema_migrations")
 	for _, id := range []string{"wal_size", "long_transaction", "oldest_snapshot"} {
 		is(t, checks, id, doctor.Unknown, "grant pg_monitor")
 	}
