@@ -6,6 +6,7 @@ begin;
 -- a bearer token.
 delete from tokens where kind = 'session';
 drop table login_links;
+drop index tokens_sessions_by_expiry;
 alter table tokens drop column kind;
 
 drop table workers;
@@ -13,6 +14,8 @@ drop table workers;
 drop table leases;
 
 drop index idempotency_keys_by_created;
+alter table idempotency_keys drop column etag;
+alter table idempotency_keys drop column if_match;
 alter table idempotency_keys drop column created_at;
 -- What the sweep has noted, so that the next upgrade dates the keys anew.
 delete from meta where key = 'backfill:idem-times';
