@@ -19,6 +19,7 @@ where idempotency_keys.ctid = any(array(
     select i.ctid
     from idempotency_keys i
     where i.created_at is null
+    order by i.created_at
     limit cast($2 as bigint)
     for update skip locked
 ))

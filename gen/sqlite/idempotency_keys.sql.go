@@ -19,6 +19,7 @@ where (owner_id, principal, route, key) in (
     select i.owner_id, i.principal, i.route, i.key
     from idempotency_keys i
     where i.created_at is null
+    order by i.created_at
     limit cast(?2 as bigint)
 )
 `

@@ -7,6 +7,7 @@ where idempotency_keys.ctid = any(array(
     select i.ctid
     from idempotency_keys i
     where i.created_at is null
+    order by i.created_at
     limit cast(@max as bigint)
     for update skip locked
 ));

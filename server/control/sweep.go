@@ -18,10 +18,10 @@ const (
 	// on either engine.
 	sweepBatch = 1000
 	// dateBatch is how many records one transaction dates: all that the release
-	// before left, on most databases. One statement more for each 20,000 beyond
-	// stays far below the time that others wait for SQLite's writer (5 s) and
-	// for rows of PostgreSQL (2 s).
-	dateBatch = 20_000
+	// before left, on most databases. A million in one statement took minutes on
+	// PostgreSQL with a busy disk, beyond its statement_timeout; 10,000 stay below
+	// the 2 s that others wait for locks, and the 5 s for SQLite's writer.
+	dateBatch = 10_000
 	// sweepPause stands between two transactions, for others to write.
 	sweepPause = 20 * time.Millisecond
 	// sweepMost is how many records a pass removes; then the runner begins the

@@ -2,12 +2,12 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -27,23 +27,19 @@ func killUnderLoad(t *testing.T, p *process, kills int) {
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	repo := p.must(201, "/v1/repos", `{"forge":"github","namespace":"acme","name":"killed"}`).str("repo.id")
-	var ended atomic.Bool
+	calm := make(chan struct{})
 	var load sync.WaitGroup
 	var clients [4]*stubborn
 	for i := range clients {
-		clients[i] = &stubborn{process: p, name: fmt.Sprintf("load-%d", i)}
-		load.Go(func() {
-			for !ended.Load() && !t.Failed() {
-				clients[i].round(repo)
-			}
-		})
+		clients[i] = &stubborn{process: p, name: fmt.Sprintf("load-%d", i), calm: calm}
+		load.Go(clients[i].untilCalm(repo))
 	}
 	for range kills {
 		<-time.After(time.Duration(random.IntN(150_000)) * time.Microsecond)
 		p.kill9()
 		p.restart()
 	}
-	ended.Store(true)
+	close(calm)
 	load.Wait()
 	rounds, answers, sum := 0, 0, stubborn{}
 	for _, c := range clients {
@@ -75,6 +71,7 @@ func killUnderLoad(t *testing.T, p *process, kills int) {
 // answered, whatever becomes of the server.
 type stubborn struct {
 	*process
+	calm                                            <-chan struct{} // closed after the last kill
 	name                                            string
 	rounds, asked, lost, refused, inFlight, repeats int
 	kept                                            []sending // the latest, to be repeated
@@ -86,6 +83,23 @@ type sending struct {
 	method, path, body string
 	header             []string
 	answer             answer
+}
+
+// untilCalm is rounds until nobody kills any more, and at least one.
+func (c *stubborn) untilCalm(repo string) func() {
+	return func() {
+		for {
+			c.round(repo)
+			select {
+			case <-c.calm:
+				return
+			default:
+			}
+			if c.t.Failed() {
+				return
+			}
+		}
+	}
 }
 
 // round is one of each request, each with an effect that the next one needs.
@@ -150,13 +164,18 @@ func (c *stubborn) repeatAll() {
 	}
 }
 
-// patiently sends a request until it is answered. A key that is in flight must
-// be free within the time that locks are waited for and a restart.
+// patiently sends a request until it is answered: while the server is killed it
+// may take any time, then 30 s. A key that is in flight must be free within
+// twice the time that locks are waited for.
 func (c *stubborn) patiently(x sending) answer {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	for ctx.Err() == nil {
-		a, err := c.try(ctx, x.method, x.path, x.body, x.header...)
+	var since, last time.Time
+	for last.IsZero() || time.Since(last) < 30*time.Second {
+		select {
+		case <-c.calm:
+			last = cmp.Or(last, time.Now())
+		default:
+		}
+		a, err := c.try(context.Background(), x.method, x.path, x.body, x.header...)
 		switch {
 		case err != nil:
 			c.lost++
@@ -164,11 +183,15 @@ func (c *stubborn) patiently(x sending) answer {
 			c.refused++
 		case a.str("code") == "idempotency_in_flight":
 			c.inFlight++
+			if since = cmp.Or(since, time.Now()); time.Since(since) > 4*time.Second {
+				c.t.Errorf("%s %s: in flight for %v", x.method, x.path, time.Since(since))
+				return answer{}
+			}
 		default:
 			return a
 		}
 		<-time.After(10 * time.Millisecond)
 	}
-	c.t.Errorf("%s %s: no answer within 30 s: %d lost, %d times 503, %d times in flight", x.method, x.path, c.lost, c.refused, c.inFlight)
+	c.t.Errorf("%s %s: no answer within 30 s of the last kill: %d lost, %d times 503, %d times in flight", x.method, x.path, c.lost, c.refused, c.inFlight)
 	return answer{}
 }
