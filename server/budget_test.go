@@ -107,7 +107,7 @@ func TestRequestsKeepWithinTheirStatements(t *testing.T) {
 		for _, list := range []string{
 			"/v1/jobs", "/v1/jobs?state=claimed", "/v1/jobs?key=k1", "/v1/jobs?kind=review", "/v1/jobs?state=pending&kind=review",
 			"/v1/jobs?key=k1&state=claimed&kind=review", "/v1/runs", "/v1/runs?job_id=" + job.ID, "/v1/runs?status=running",
-			"/v1/runs?kind=job", "/v1/runs?job_id=" + job.ID + "&status=running&kind=job", "/v1/kinds", "/v1/tokens", "/v1/leases",
+			"/v1/runs?kind=job", "/v1/runs?job_id=" + job.ID + "&status=running&kind=job", "/v1/kinds", "/v1/tokens", "/v1/leases", "/v1/workers", "/v1/overview",
 		} {
 			within(2, "GET", list, nil, nil)
 		}

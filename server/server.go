@@ -76,8 +76,10 @@ type Server struct {
 func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	ttl := cmp.Or(c.IdempotencyTTL, control.DefaultKeyTTL)
 	verifier := control.NewVerifier(s)
+	workers := control.NewWorkers()
 	measured := metrics.New(c.Version)
-	runner := newRunner(c, s, slices.Concat(control.StoreLoops(s), []control.Loop{verifier.Loop(), control.SweepLoop(ttl)}, control.LoginLoops(), jobs.Loops(c.reapEvery()), measured.Loops())...)
+	runner := newRunner(c, s, slices.Concat(control.StoreLoops(s), []control.Loop{verifier.Loop(), control.SweepLoop(ttl)}, control.LoginLoops(),
+		workers.Loops(), jobs.Loops(c.reapEvery()), measured.Loops())...)
 	if runner != nil {
 		measured.Watch(s, runner)
 	}
@@ -85,7 +87,7 @@ func New(c Config, s *store.Store, cursorKey []byte) *Server {
 		Version: c.Version, Log: c.Log, Store: s, CursorKey: cursorKey,
 		Verifier: verifier, Readiness: control.NewReadiness(s, runner), KeyTTL: ttl, Metrics: measured,
 	})
-	jobs.Routes(api, s, jobs.NewHub())
+	jobs.Routes(api, s, jobs.NewHub(), workers)
 	repos.Routes(api)
 	runs.Routes(api)
 	ops.Routes(api)

@@ -800,6 +800,13 @@ type ClaimedState string
 // ClaimedWaitingFor defines model for Claimed.WaitingFor.
 type ClaimedWaitingFor string
 
+// ClaimedCount defines model for ClaimedCount.
+type ClaimedCount struct {
+	// AtLeast The owner has more than 2,000 claimed jobs; only the newest of them were counted.
+	AtLeast bool  `json:"at_least"`
+	Value   int64 `json:"value"`
+}
+
 // CompleteBatchAnswer defines model for CompleteBatchAnswer.
 type CompleteBatchAnswer struct {
 	// Results In the order of items.
@@ -1198,6 +1205,14 @@ type Moved struct {
 	Proposal Proposal `json:"proposal"`
 }
 
+// Overview defines model for Overview.
+type Overview struct {
+	Failed        Count     `json:"failed"`
+	OpenProposals Count     `json:"open_proposals"`
+	Overdue       Count     `json:"overdue"`
+	Since         time.Time `json:"since"`
+}
+
 // Problem defines model for Problem.
 type Problem struct {
 	// Code What to decide by; the other texts are for people.
@@ -1560,6 +1575,23 @@ type Whoami struct {
 // WhoamiKind defines model for Whoami.Kind.
 type WhoamiKind string
 
+// Worker defines model for Worker.
+type Worker struct {
+	ClaimedJobs ClaimedCount `json:"claimed_jobs"`
+	FirstSeenAt time.Time    `json:"first_seen_at"`
+
+	// LastSeenAt When it last claimed, sent a heartbeat or finished a job; to the minute.
+	LastSeenAt time.Time `json:"last_seen_at"`
+	Name       string    `json:"name"`
+}
+
+// WorkerPage defines model for WorkerPage.
+type WorkerPage struct {
+	Data       []Worker `json:"data"`
+	HasMore    bool     `json:"has_more"`
+	NextCursor *string  `json:"next_cursor"`
+}
+
 // ListJobsParams defines parameters for ListJobs.
 type ListJobsParams struct {
 	// Limit How many items a page holds at most.
@@ -1687,6 +1719,12 @@ type ListLeasesParams struct {
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// GetOverviewParams defines parameters for GetOverview.
+type GetOverviewParams struct {
+	// Since Failures from then on, at most 90 days ago. Absent: of the last 24 hours.
+	Since *time.Time `form:"since,omitempty" json:"since,omitempty"`
+}
+
 // CloseProposalParams defines parameters for CloseProposal.
 type CloseProposalParams struct {
 	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
@@ -1798,6 +1836,15 @@ type ListTokensParams struct {
 type RevokeTokenParams struct {
 	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ListWorkersParams defines parameters for ListWorkers.
+type ListWorkersParams struct {
+	// Limit How many items a page holds at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor next_cursor of the page before. It belongs to one list, filter and order.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // EnqueueJobJSONRequestBody defines body for EnqueueJob for application/json ContentType.
@@ -2141,6 +2188,11 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/login-links (the `CreateLoginLink` operationId).
 	CreateLoginLink(ctx context.Context, body CreateLoginLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetOverview Count what needs a person
+	//
+	// Corresponds with GET /v1/overview (the `GetOverview` operationId).
+	GetOverview(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetProposal Get a proposal, its transitions and the run behind it
 	//
 	// Corresponds with GET /v1/proposals/{id} (the `GetProposal` operationId).
@@ -2258,6 +2310,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/whoami (the `Whoami` operationId).
 	Whoami(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListWorkers List workers, by name
+	//
+	// Who claimed or finished a job in the last seven days.
+	//
+	// Corresponds with GET /v1/workers (the `ListWorkers` operationId).
+	ListWorkers(ctx context.Context, params *ListWorkersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // ListJobs List jobs, newest first
@@ -2795,6 +2854,21 @@ func (c *Client) CreateLoginLink(ctx context.Context, body CreateLoginLinkJSONRe
 	return c.Client.Do(req)
 }
 
+// GetOverview Count what needs a person
+//
+// Corresponds with GET /v1/overview (the `GetOverview` operationId).
+func (c *Client) GetOverview(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetOverviewRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetProposal Get a proposal, its transitions and the run behind it
 //
 // Corresponds with GET /v1/proposals/{id} (the `GetProposal` operationId).
@@ -3083,6 +3157,23 @@ func (c *Client) RevokeToken(ctx context.Context, id string, params *RevokeToken
 // Corresponds with GET /v1/whoami (the `Whoami` operationId).
 func (c *Client) Whoami(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewWhoamiRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListWorkers List workers, by name
+//
+// Who claimed or finished a job in the last seven days.
+//
+// Corresponds with GET /v1/workers (the `ListWorkers` operationId).
+func (c *Client) ListWorkers(ctx context.Context, params *ListWorkersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListWorkersRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -4268,6 +4359,60 @@ func NewCreateLoginLinkRequestWithBody(server string, contentType string, body i
 	return req, nil
 }
 
+// NewGetOverviewRequest constructs an http.Request for the GetOverview method
+func NewGetOverviewRequest(server string, params *GetOverviewParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/overview")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetProposalRequest constructs an http.Request for the GetProposal method
 func NewGetProposalRequest(server string, id string) (*http.Request, error) {
 	var err error
@@ -5174,6 +5319,72 @@ func NewWhoamiRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewListWorkersRequest constructs an http.Request for the ListWorkers method
+func NewListWorkersRequest(server string, params *ListWorkersParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/workers")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
@@ -5461,6 +5672,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/login-links (the `CreateLoginLink` operationId).
 	CreateLoginLinkWithResponse(ctx context.Context, body CreateLoginLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateLoginLinkResponse, error)
 
+	// GetOverviewWithResponse Count what needs a person
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/overview (the `GetOverview` operationId).
+	GetOverviewWithResponse(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*GetOverviewResponse, error)
+
 	// GetProposalWithResponse Get a proposal, its transitions and the run behind it
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -5602,6 +5820,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/whoami (the `Whoami` operationId).
 	WhoamiWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*WhoamiResponse, error)
+
+	// ListWorkersWithResponse List workers, by name
+	//
+	// Who claimed or finished a job in the last seven days.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/workers (the `ListWorkers` operationId).
+	ListWorkersWithResponse(ctx context.Context, params *ListWorkersParams, reqEditors ...RequestEditorFn) (*ListWorkersResponse, error)
 }
 
 type ListJobsResponse struct {
@@ -6596,6 +6823,49 @@ func (r CreateLoginLinkResponse) ContentType() string {
 	return ""
 }
 
+type GetOverviewResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Overview
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r GetOverviewResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetOverviewResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetOverviewResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetProposalResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -7301,6 +7571,49 @@ func (r WhoamiResponse) ContentType() string {
 	return ""
 }
 
+type ListWorkersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *WorkerPage
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r ListWorkersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListWorkersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListWorkersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListJobsWithResponse List jobs, newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -7730,6 +8043,19 @@ func (c *ClientWithResponses) CreateLoginLinkWithResponse(ctx context.Context, b
 	return ParseCreateLoginLinkResponse(rsp)
 }
 
+// GetOverviewWithResponse Count what needs a person
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/overview (the `GetOverview` operationId).
+func (c *ClientWithResponses) GetOverviewWithResponse(ctx context.Context, params *GetOverviewParams, reqEditors ...RequestEditorFn) (*GetOverviewResponse, error) {
+	rsp, err := c.GetOverview(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetOverviewResponse(rsp)
+}
+
 // GetProposalWithResponse Get a proposal, its transitions and the run behind it
 //
 // Returns a wrapper object for the known response body format(s).
@@ -7978,6 +8304,21 @@ func (c *ClientWithResponses) WhoamiWithResponse(ctx context.Context, reqEditors
 		return nil, err
 	}
 	return ParseWhoamiResponse(rsp)
+}
+
+// ListWorkersWithResponse List workers, by name
+//
+// Who claimed or finished a job in the last seven days.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/workers (the `ListWorkers` operationId).
+func (c *ClientWithResponses) ListWorkersWithResponse(ctx context.Context, params *ListWorkersParams, reqEditors ...RequestEditorFn) (*ListWorkersResponse, error) {
+	rsp, err := c.ListWorkers(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListWorkersResponse(rsp)
 }
 
 // ParseListJobsResponse parses an HTTP response from a ListJobsWithResponse call
@@ -9802,6 +10143,74 @@ func ParseCreateLoginLinkResponse(rsp *http.Response) (*CreateLoginLinkResponse,
 	return response, nil
 }
 
+// ParseGetOverviewResponse parses an HTTP response from a GetOverviewWithResponse call
+func ParseGetOverviewResponse(rsp *http.Response) (*GetOverviewResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetOverviewResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Overview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetProposalResponse parses an HTTP response from a GetProposalWithResponse call
 func ParseGetProposalResponse(rsp *http.Response) (*GetProposalResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -10980,6 +11389,74 @@ func ParseWhoamiResponse(rsp *http.Response) (*WhoamiResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Whoami
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListWorkersResponse parses an HTTP response from a ListWorkersWithResponse call
+func ParseListWorkersResponse(rsp *http.Response) (*ListWorkersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListWorkersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest WorkerPage
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -33,6 +33,20 @@ type JobCountDueRow struct {
 	Due  int64
 }
 
+type JobCountTroubledParams struct {
+	Since   coltype.Time
+	OwnerID string
+	Max     int64
+	Now     coltype.Time
+}
+
+type JobCountTroubledRow struct {
+	FailedWalked  int64
+	Failed        int64
+	OverdueWalked int64
+	Overdue       int64
+}
+
 type JobGetByKeyParams struct {
 	OwnerID string
 	Key     *string
@@ -64,6 +78,11 @@ type JobListFirstDueRow struct {
 	Kind     string
 	Priority int64
 	RunAt    coltype.Time
+}
+
+type JobListHoldersParams struct {
+	OwnerID string
+	Max     int64
 }
 
 type JobListOverdueParams struct {
@@ -127,6 +146,7 @@ type JobRenewParams struct {
 type JobRenewRow struct {
 	LeaseExpiresAt    coltype.Time
 	CancelRequestedAt coltype.Time
+	ClaimedBy         *string
 }
 
 type JobReplaceParams struct {

@@ -121,3 +121,10 @@ type Token struct {
 	RevokedAt  coltype.Time
 	Kind       string
 }
+
+type Worker struct {
+	OwnerID     string
+	Name        string
+	FirstSeenAt coltype.Time
+	LastSeenAt  coltype.Time
+}

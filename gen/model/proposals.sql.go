@@ -6,6 +6,12 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
+type ProposalCountOpenParams struct {
+	OwnerID  string
+	MaxRepos int64
+	Max      int64
+}
+
 type ProposalGetOpenParams struct {
 	OwnerID string
 	RepoID  string

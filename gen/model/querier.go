@@ -115,4 +115,9 @@ type Querier interface {
 	TokenSweepSessions(ctx context.Context, arg TokenSweepSessionsParams) (int64, error)
 	// Keeps that a proposal came into a state.
 	TransitionInsert(ctx context.Context, arg TransitionInsertParams) error
+	// Notes a JSON list of {owner_id, name, at}, in order; never moves a note back.
+	WorkerSeen(ctx context.Context, arg WorkerSeenParams) (int64, error)
+	// Forgets workers of all owners that were last seen before cutoff, the oldest
+	// first. Index workers_by_seen.
+	WorkerSweep(ctx context.Context, arg WorkerSweepParams) (int64, error)
 }

@@ -15,6 +15,10 @@ type Reader interface {
 	// How many jobs are due for each probe of a JSON list of {owner_id, kind,
 	// priority}, counted up to max for each, in no order. Index jobs_claim.
 	JobCountDue(ctx context.Context, arg JobCountDueParams) ([]JobCountDueRow, error)
+	// How many jobs of an owner failed since, and how many leases ran out before
+	// now; each among the newest max jobs that failed and that are claimed, with
+	// how many of those there are. Index jobs_by_state.
+	JobCountTroubled(ctx context.Context, arg JobCountTroubledParams) (JobCountTroubledRow, error)
 	// One job of an owner.
 	JobGet(ctx context.Context, arg JobGetParams) (Job, error)
 	// The live job of a key. Index jobs_live_key.
@@ -24,6 +28,8 @@ type Reader interface {
 	// The job that is due the longest for each probe of a JSON list of {owner_id,
 	// kind, priority}, in no order; a probe without one has no row. Index jobs_claim.
 	JobListFirstDue(ctx context.Context, arg JobListFirstDueParams) ([]JobListFirstDueRow, error)
+	// Who holds the newest claimed jobs of an owner. Index jobs_by_state.
+	JobListHolders(ctx context.Context, arg JobListHoldersParams) ([]*string, error)
 	// Leases of all owners that ran out before cutoff: what the reaper has yet to
 	// take back. Index jobs_claimed.
 	JobListOverdue(ctx context.Context, arg JobListOverdueParams) ([]JobListOverdueRow, error)
@@ -54,6 +60,9 @@ type Reader interface {
 	MetaGet(ctx context.Context, arg MetaGetParams) (string, error)
 	// The owner of that name.
 	OwnerGetByName(ctx context.Context, arg OwnerGetByNameParams) (Owner, error)
+	// How many proposals of an owner are open, up to max, in up to max_repos of its
+	// repos. Indexes repos_identity, proposals_by_state_created.
+	ProposalCountOpen(ctx context.Context, arg ProposalCountOpenParams) (int64, error)
 	// One proposal of an owner, with the run behind it and the lease of that run's
 	// job. A run that is gone, or another owner's, is none.
 	ProposalGet(ctx context.Context, arg ProposalGetParams) (ProposalGetRow, error)
@@ -114,4 +123,6 @@ type Reader interface {
 	TokenPage(ctx context.Context, arg TokenPageParams) ([]Token, error)
 	// The states that a proposal came into, the latest first. Primary key.
 	TransitionList(ctx context.Context, arg TransitionListParams) ([]ProposalTransition, error)
+	// The workers of an owner by name. Primary key.
+	WorkerPage(ctx context.Context, arg WorkerPageParams) ([]Worker, error)
 }

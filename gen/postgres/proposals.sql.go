@@ -11,6 +11,33 @@ import (
 	"github.com/stint-run/stint/gen/model"
 )
 
+const ProposalCountOpen = `-- name: ProposalCountOpen :one
+select count(*)
+from (
+    select 1
+    from (
+        select i.id
+        from repos i
+        where i.owner_id = $1
+        limit cast($2 as bigint)
+    ) r
+    join proposals p on p.repo_id = r.id
+    where p.state = 'open'
+    limit cast($3 as bigint)
+) found
+`
+
+type ProposalCountOpenParams = model.ProposalCountOpenParams
+
+// How many proposals of an owner are open, up to max, in up to max_repos of its
+// repos. Indexes repos_identity, proposals_by_state_created.
+func (q *Queries) ProposalCountOpen(ctx context.Context, arg ProposalCountOpenParams) (int64, error) {
+	row := q.db.QueryRow(ctx, ProposalCountOpen, arg.OwnerID, arg.MaxRepos, arg.Max)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const ProposalGet = `-- name: ProposalGet :one
 select
     p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url,

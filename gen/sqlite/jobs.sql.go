@@ -224,6 +224,60 @@ func (q *Queries) JobCountDue(ctx context.Context, arg JobCountDueParams) ([]Job
 	return items, nil
 }
 
+const JobCountTroubled = `-- name: JobCountTroubled :one
+select
+    cast(f.walked as bigint) as failed_walked,
+    cast(f.hits as bigint) as failed,
+    cast(o.walked as bigint) as overdue_walked,
+    cast(o.hits as bigint) as overdue
+from (
+    select count(*) as walked, count(x.hit) as hits
+    from (
+        select case when j.finished_at >= ?1 then 1 end as hit
+        from jobs j
+        where j.owner_id = ?2
+            and j.state = 'failed'
+        order by j.created_at desc, j.id desc
+        limit cast(?3 as bigint)
+    ) x
+) f
+cross join (
+    select count(*) as walked, count(x.hit) as hits
+    from (
+        select case when j.lease_expires_at < ?4 then 1 end as hit
+        from jobs j
+        where j.owner_id = ?2
+            and j.state = 'claimed'
+        order by j.created_at desc, j.id desc
+        limit cast(?3 as bigint)
+    ) x
+) o
+`
+
+type JobCountTroubledParams = model.JobCountTroubledParams
+
+type JobCountTroubledRow = model.JobCountTroubledRow
+
+// How many jobs of an owner failed since, and how many leases ran out before
+// now; each among the newest max jobs that failed and that are claimed, with
+// how many of those there are. Index jobs_by_state.
+func (q *Queries) JobCountTroubled(ctx context.Context, arg JobCountTroubledParams) (JobCountTroubledRow, error) {
+	row := q.db.QueryRowContext(ctx, JobCountTroubled,
+		arg.Since,
+		arg.OwnerID,
+		arg.Max,
+		arg.Now,
+	)
+	var i JobCountTroubledRow
+	err := row.Scan(
+		&i.FailedWalked,
+		&i.Failed,
+		&i.OverdueWalked,
+		&i.Overdue,
+	)
+	return i, err
+}
+
 const JobGet = `-- name: JobGet :one
 select
     id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
@@ -518,6 +572,41 @@ func (q *Queries) JobListFirstDue(ctx context.Context, arg JobListFirstDueParams
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const JobListHolders = `-- name: JobListHolders :many
+select claimed_by
+from jobs
+where owner_id = ?1
+    and state = 'claimed'
+order by created_at desc, id desc
+limit cast(?2 as bigint)
+`
+
+type JobListHoldersParams = model.JobListHoldersParams
+
+// Who holds the newest claimed jobs of an owner. Index jobs_by_state.
+func (q *Queries) JobListHolders(ctx context.Context, arg JobListHoldersParams) ([]*string, error) {
+	rows, err := q.db.QueryContext(ctx, JobListHolders, arg.OwnerID, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*string{}
+	for rows.Next() {
+		var claimed_by *string
+		if err := rows.Scan(&claimed_by); err != nil {
+			return nil, err
+		}
+		items = append(items, claimed_by)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -1008,7 +1097,7 @@ where jobs.id = ?4
     and jobs.owner_id = ?5
     and jobs.state = 'claimed'
     and jobs.lease_token = ?6
-returning jobs.lease_expires_at, jobs.cancel_requested_at
+returning jobs.lease_expires_at, jobs.cancel_requested_at, jobs.claimed_by
 `
 
 type JobRenewParams = model.JobRenewParams
@@ -1028,7 +1117,7 @@ func (q *Queries) JobRenew(ctx context.Context, arg JobRenewParams) (JobRenewRow
 		arg.LeaseToken,
 	)
 	var i JobRenewRow
-	err := row.Scan(&i.LeaseExpiresAt, &i.CancelRequestedAt)
+	err := row.Scan(&i.LeaseExpiresAt, &i.CancelRequestedAt, &i.ClaimedBy)
 	return i, err
 }
 

@@ -23,3 +23,5 @@ type ProposalTransition = model.ProposalTransition
 type Repo = model.Repo
 
 type Token = model.Token
+
+type Worker = model.Worker

@@ -186,4 +186,4 @@ where jobs.id = @id
     and jobs.owner_id = @owner_id
     and jobs.state = 'claimed'
     and jobs.lease_token = @lease_token
-returning jobs.lease_expires_at, jobs.cancel_requested_at;
+returning jobs.lease_expires_at, jobs.cancel_requested_at, jobs.claimed_by;

@@ -16,6 +16,38 @@ returning
     cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
     created_at, updated_at, finished_at;
 
+-- name: JobCountTroubled :one
+-- How many jobs of an owner failed since, and how many leases ran out before
+-- now; each among the newest max jobs that failed and that are claimed, with
+-- how many of those there are. Index jobs_by_state.
+select
+    cast(f.walked as bigint) as failed_walked,
+    cast(f.hits as bigint) as failed,
+    cast(o.walked as bigint) as overdue_walked,
+    cast(o.hits as bigint) as overdue
+from (
+    select count(*) as walked, count(x.hit) as hits
+    from (
+        select case when j.finished_at >= @since then 1 end as hit
+        from jobs j
+        where j.owner_id = @owner_id
+            and j.state = 'failed'
+        order by j.created_at desc, j.id desc
+        limit cast(@max as bigint)
+    ) x
+) f
+cross join (
+    select count(*) as walked, count(x.hit) as hits
+    from (
+        select case when j.lease_expires_at < @now then 1 end as hit
+        from jobs j
+        where j.owner_id = @owner_id
+            and j.state = 'claimed'
+        order by j.created_at desc, j.id desc
+        limit cast(@max as bigint)
+    ) x
+) o;
+
 -- name: JobGet :one
 -- One job of an owner.
 select
@@ -38,6 +70,15 @@ from jobs
 where owner_id = @owner_id
     and key = @key
     and finished_at is null;
+
+-- name: JobListHolders :many
+-- Who holds the newest claimed jobs of an owner. Index jobs_by_state.
+select claimed_by
+from jobs
+where owner_id = @owner_id
+    and state = 'claimed'
+order by created_at desc, id desc
+limit cast(@max as bigint);
 
 -- name: JobListOverdue :many
 -- Leases of all owners that ran out before cutoff: what the reaper has yet to

@@ -1,3 +1,20 @@
+-- name: ProposalCountOpen :one
+-- How many proposals of an owner are open, up to max, in up to max_repos of its
+-- repos. Indexes repos_identity, proposals_by_state_created.
+select count(*)
+from (
+    select 1
+    from (
+        select i.id
+        from repos i
+        where i.owner_id = @owner_id
+        limit cast(@max_repos as bigint)
+    ) r
+    join proposals p on p.repo_id = r.id
+    where p.state = 'open'
+    limit cast(@max as bigint)
+) found;
+
 -- name: ProposalGet :one
 -- One proposal of an owner, with the run behind it and the lease of that run's
 -- job. A run that is gone, or another owner's, is none.

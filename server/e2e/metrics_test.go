@@ -161,24 +161,23 @@ func TestMetricsStayBoundedWhateverClientsSend(t *testing.T) {
 // So that sums over replicas are right.
 func TestOneReplicaExportsTheFiguresOfTheQueue(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, first *inProcess) {
-		exports := func(s *inProcess) bool {
-			_, found := s.scrape()["stint_queue_due_jobs"]
-			return found
-		}
-		await(t, "figures of the first", 30*time.Second, func() bool { return exports(first) })
-		second := serveHere(t, dbtest.Open(t, store.Config{URL: dbtest.URLOf(t, first.store)}))
-		await(t, "a pass of the second", 30*time.Second, func() bool {
-			held, found := second.scrape().value("stint_lease_held", "lease=queue-figures")
-			passes, _ := second.scrape().value("stint_loop_passes_total", "loop=clock")
-			return found && held == 0 && passes > 0
-		})
-		if exports(second) || !exports(first) {
-			t.Errorf("the first exports: %v, the second: %v", exports(first), exports(second))
-		}
-		if err := first.stop(); err != nil {
-			t.Error(err)
-		}
-		await(t, "figures of the second", 60*time.Second, func() bool { return exports(second) })
+	first := serveOn(t, store.Postgres, store.Config{}) // an SQLite file has one server
+	exports := func(s *inProcess) bool {
+		_, found := s.scrape()["stint_queue_due_jobs"]
+		return found
+	}
+	await(t, "figures of the first", 30*time.Second, func() bool { return exports(first) })
+	second := serveHere(t, dbtest.Open(t, store.Config{URL: dbtest.URLOf(t, first.store)}))
+	await(t, "a pass of the second", 30*time.Second, func() bool {
+		held, found := second.scrape().value("stint_lease_held", "lease=queue-figures")
+		passes, _ := second.scrape().value("stint_loop_passes_total", "loop=clock")
+		return found && held == 0 && passes > 0
 	})
+	if exports(second) || !exports(first) {
+		t.Errorf("the first exports: %v, the second: %v", exports(first), exports(second))
+	}
+	if err := first.stop(); err != nil {
+		t.Error(err)
+	}
+	await(t, "figures of the second", 60*time.Second, func() bool { return exports(second) })
 }

@@ -40,8 +40,20 @@ var rows = map[string]row{
 	},
 
 	"list-leases": func(c *client) target {
-		await(c.t, "the reaper has its lease", 20*time.Second, func() bool { return strings.Contains(string(c.get("/v1/leases").Body), `"run-reaper"`) })
+		await(c.t, "both works have their leases", 20*time.Second, func() bool {
+			text := string(c.get("/v1/leases").Body)
+			return strings.Contains(text, `"run-reaper"`) && strings.Contains(text, `"queue-figures"`)
+		})
 		return target{}
+	},
+	"list-workers": func(c *client) target {
+		claimed(c)
+		return target{query: "?limit=1"}
+	},
+	"get-overview": func(c *client) target {
+		j := claimed(c)
+		c.must(200, j.path("fail"), j.with(`"error":{"code":"broken","message":"it broke"},"retryable":false`))
+		return target{} // the golden answer names no time
 	},
 
 	"enqueue-job": func(*client) target {

@@ -209,7 +209,7 @@ func TestHeartbeatExtendsTheLeaseAndKeepsTheLastProgress(t *testing.T) {
 		} {
 			d.pass(time.Second)
 			beat, err := d.beat(held, tt.in)
-			want := jobs.Beat{LeaseExpiresAt: d.now.Add(tt.lease), Directive: "continue"}
+			want := jobs.Beat{Worker: "w1", LeaseExpiresAt: d.now.Add(tt.lease), Directive: "continue"}
 			if diff := cmp.Diff(want, beat); diff != "" || err != nil {
 				d.Errorf("%v (-want +got)\n%s", err, diff)
 			}

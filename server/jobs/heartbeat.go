@@ -28,6 +28,7 @@ type HeartbeatIn struct {
 
 // Beat is the lease after a heartbeat.
 type Beat struct {
+	Worker         string // that claimed the job
 	LeaseExpiresAt coltype.Time
 	Directive      string
 }
@@ -46,7 +47,7 @@ func Heartbeat(ctx context.Context, q model.Querier, now coltype.Time, in Heartb
 	if err != nil {
 		return Beat{}, fmt.Errorf("heartbeat of %s: %w", in.ID, err)
 	}
-	beat := Beat{LeaseExpiresAt: row.LeaseExpiresAt, Directive: directiveContinue}
+	beat := Beat{Worker: deref(row.ClaimedBy), LeaseExpiresAt: row.LeaseExpiresAt, Directive: directiveContinue}
 	if !row.CancelRequestedAt.IsZero() {
 		beat.Directive = directiveCancel
 	}

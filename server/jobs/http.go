@@ -18,6 +18,7 @@ type routes struct {
 	api      *web.API
 	store    *store.Store
 	hub      *Hub
+	workers  *control.Workers
 	stopping <-chan struct{}
 	turn     atomic.Uint64 // claims of this process; rotates the kinds
 	floors   *Floors
@@ -38,8 +39,8 @@ func (kindText) Schema(huma.Registry) *huma.Schema {
 }
 
 // Routes adds the queue's routes to the API.
-func Routes(a *web.API, s *store.Store, hub *Hub) {
-	h := &routes{api: a, store: s, hub: hub, stopping: a.Draining(), floors: NewFloors()}
+func Routes(a *web.API, s *store.Store, hub *Hub, workers *control.Workers) {
+	h := &routes{api: a, store: s, hub: hub, workers: workers, stopping: a.Draining(), floors: NewFloors()}
 
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/jobs", ID: "enqueue-job", Summary: "Enqueue a job",
 		Description: "An upsert: at most one job per key (or issue) is live. 201 is a new job; 200 met the live one.",

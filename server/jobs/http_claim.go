@@ -62,7 +62,11 @@ func (h *routes) claim(ctx context.Context, q model.Querier, now coltype.Time, i
 	if len(taken) == 0 {
 		out.PollAfterMS = pollEvery.Milliseconds()
 	}
-	return web.Answer[claimAnswer]{Body: out, Check: stillHeld}, nil
+	return web.Answer[claimAnswer]{
+		Body:  out,
+		After: func() { h.workers.Note(web.Caller(ctx).OwnerID, in.Body.Worker, now) },
+		Check: stillHeld,
+	}, nil
 }
 
 // refused answers a claim of a stopping replica: one that waited ends empty, a

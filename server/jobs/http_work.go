@@ -8,6 +8,7 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/runs"
 	"github.com/stint-run/stint/server/web"
 )
 
@@ -36,7 +37,11 @@ func (h *routes) heartbeat(ctx context.Context, q model.Querier, now coltype.Tim
 	if beat.Directive == directiveContinue && h.draining() {
 		beat.Directive = directiveDrain
 	}
-	return web.Answer[heartbeatAnswer]{Body: heartbeatAnswer(beat), Check: in.stillHeld}, nil
+	return web.Answer[heartbeatAnswer]{
+		Body:  heartbeatAnswer{LeaseExpiresAt: beat.LeaseExpiresAt, Directive: beat.Directive},
+		After: func() { h.workers.Note(web.Caller(ctx).OwnerID, beat.Worker, now) },
+		Check: in.stillHeld,
+	}, nil
 }
 
 // stillHeld refuses an answer that a slow commit made late: a lease that has
@@ -134,8 +139,11 @@ func (h *routes) finish(ctx context.Context, q model.Querier, now coltype.Time, 
 		return web.Answer[finishedJSON]{}, err
 	}
 	return web.Answer[finishedJSON]{
-		Body:  finishedOf(out),
-		After: func() { h.hub.Wake(in.OwnerID, out.Job.Kind) },
+		Body: finishedOf(out),
+		After: func() {
+			h.hub.Wake(in.OwnerID, out.Job.Kind)
+			h.noteRun(out.Run, now)
+		},
 	}, nil
 }
 
@@ -192,9 +200,21 @@ func (h *routes) completeBatch(ctx context.Context, q model.Querier, now coltype
 		kinds = append(kinds, o.Job.Kind)
 	}
 	return web.Answer[completeBatchAnswer]{
-		Body:  completeBatchAnswer{Results: results},
-		After: func() { h.hub.Wake(owner, kinds...) },
+		Body: completeBatchAnswer{Results: results},
+		After: func() {
+			h.hub.Wake(owner, kinds...)
+			for _, o := range out {
+				h.noteRun(o.Run, now)
+			}
+		},
 	}, nil
+}
+
+// noteRun notes the worker that ended a run.
+func (h *routes) noteRun(run runs.Run, now coltype.Time) {
+	if run.Worker != nil {
+		h.workers.Note(run.OwnerID, *run.Worker, now)
+	}
 }
 
 func completeResultOf(ctx context.Context, o Finished) completeResult {

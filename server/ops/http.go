@@ -36,6 +36,11 @@ func Routes(a *web.API) {
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/login-links", ID: "create-login-link", Summary: "Make a one-time login link",
 		Description: "Whoever opens the link and presses the button signs in as the caller's owner, once. The answer alone holds the secret; it is kept nowhere, so this route takes no Idempotency-Key.",
 		Scope:       web.ScopeTokensWrite, Tag: "tokens", Status: http.StatusCreated, NoIdempotency: true}, h.createLink)
+	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/workers", ID: "list-workers", Summary: "List workers, by name",
+		Description: "Who claimed or finished a job in the last seven days.",
+		Scope:       web.ScopeOpsRead, Faults: []string{"invalid_cursor"}}, h.workers)
+	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/overview", ID: "get-overview", Summary: "Count what needs a person",
+		Scope: web.ScopeOpsRead}, h.overview)
 }
 
 // whoamiJSON is the owner and token that a request acts for.

@@ -21,6 +21,7 @@ type caller struct {
 	api   *web.API
 	store *store.Store
 	token string
+	owner string
 }
 
 func each(t *testing.T, fn func(t *testing.T, c caller)) {
@@ -30,8 +31,9 @@ func each(t *testing.T, fn func(t *testing.T, c caller)) {
 		c := caller{t: t, store: s, api: web.New(web.Config{Store: s, Verifier: control.NewVerifier(s), CursorKey: make([]byte, 32)})}
 		ops.Routes(c.api)
 		owner := dbtest.Owner(t, s, "ada")
+		c.owner = owner.ID
 		err := s.Tx(t.Context(), func(q model.Querier) (err error) {
-			in := control.TokenIn{OwnerID: owner.ID, Name: "first", Scopes: []string{web.ScopeTokensWrite, web.ScopeJobsRead, web.ScopeOpsRead}}
+			in := control.TokenIn{OwnerID: owner.ID, Name: "first", Scopes: []string{web.ScopeTokensWrite, web.ScopeJobsRead, web.ScopeOpsRead, web.ScopeJobsEnqueue, web.ScopeJobsWork}}
 			c.token, _, err = control.Issue(t.Context(), q, s.Now(), in)
 			return err
 		})

@@ -1,5 +1,6 @@
 // Package ops has the routes by which an owner runs its server: who am I,
-// which tokens there are, and which replica does the background work.
+// which tokens and workers there are, which replica does the background work, and
+// what needs a person.
 package ops
 
 import (

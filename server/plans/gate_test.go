@@ -61,7 +61,8 @@ func fill(t *testing.T, s *store.Store) {
 		select p.owner_id, p.id, 1, 'open', 'ada', AT from FROM join proposals p on p.id = 'prop_' || N`
 	keys := `insert into idempotency_keys (owner_id, principal, route, key, fingerprint, status, body, created_at)
 		select '` + owners[0] + `', 'tok', 'POST /v1/jobs', 'key' || N, 'f', 201, '{}', case when i % 10 > 0 then AT end from FROM`
-	for _, sql := range []string{jobs, runs, tokens, links, repos, more, kinds, proposals, transitions, keys} {
+	workers := `insert into workers (owner_id, name, first_seen_at, last_seen_at) select '` + owners[0] + `', 'w' || N, AT, AT from FROM`
+	for _, sql := range []string{workers, jobs, runs, tokens, links, repos, more, kinds, proposals, transitions, keys} {
 		dbtest.SQL(t, s, strings.NewReplacer("FROM", numbers, "AT", at, "|| N", "|| "+n).Replace(sql))
 	}
 }
