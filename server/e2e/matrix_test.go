@@ -42,6 +42,31 @@ func TestEveryRouteNeedsATokenWithItsScope(t *testing.T) {
 	})
 }
 
+// TestEachScopeAloneOpensItsRoutesOnly tries every scope, alone, on every route.
+func TestEachScopeAloneOpensItsRoutesOnly(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) {
+		tokens := map[string]string{}
+		for _, scope := range web.Scopes {
+			tokens[scope] = issue(t, s.store, "scopes", scope)
+		}
+		eachRoute(t, s, func(t *testing.T, o operation, _ *client) {
+			for scope, token := range tokens {
+				if scope == web.ScopeAdmin || scope == o.scope {
+					continue // TestEveryRouteNeedsATokenWithItsScope
+				}
+				a := o.send(s.as(token), target{param: "x"})
+				switch {
+				case o.scope == "" && a.Status != http.StatusOK:
+					t.Errorf("%s on a route for any token: %s", scope, a)
+				case o.scope != "" && (a.Status != http.StatusForbidden || a.str("code") != "forbidden" || a.str("required_scope") != o.scope):
+					t.Errorf("%s: %s", scope, a)
+				}
+			}
+		})
+	})
+}
+
 // Ids of nobody, in the two forms an unknown id can have.
 var nobodys = []string{"job_01900000-0000-7000-8000-000000000000", "x"}
 
@@ -101,11 +126,42 @@ func bare(a answer, id string) string {
 // everything is each row of jobs, runs and tokens, as text.
 func everything(s *inProcess) string {
 	var all []string
-	for _, table := range []string{"jobs", "runs", "job_kinds", "repos", "proposals", "proposal_transitions"} {
+	for _, table := range []string{"jobs", "runs", "job_kinds", "repos", "proposals", "proposal_transitions", "login_links"} {
 		all = append(all, s.db.dump(table, "true"))
 	}
 	all = append(all, s.db.dump("tokens", "revoked_at is not null"))
 	return strings.Join(all, "\n")
+}
+
+// everybodys are the lists that belong to the instance, not to an owner.
+var everybodys = map[string]bool{"list-leases": true}
+
+// TestNoListShowsAForeignRow: none of the ids and names in an owner's list are
+// in the list that a stranger gets. A list below an id is TestForeignID…'s.
+func TestNoListShowsAForeignRow(t *testing.T) {
+	t.Parallel()
+	marks := regexp.MustCompile(uuids.String() + "|" + counted.String())
+	each(t, func(t *testing.T, s *inProcess) {
+		eachRoute(t, s, func(t *testing.T, o operation, c *client) {
+			if !strings.HasPrefix(o.id, "list-") || everybodys[o.id] || strings.Contains(o.path, "{") {
+				return
+			}
+			rows[o.id](c)
+			kind(c)
+			own := o.send(c, target{query: "?limit=200"})
+			stranger := o.send(c.as(issue(t, s.store, unique("owner"), "admin")), target{query: "?limit=200"})
+			succeeds(t, o, stranger)
+			found := marks.FindAllString(own.String(), -1)
+			if len(found) == 0 {
+				t.Errorf("the owner's list has nothing to look for: %s", own)
+			}
+			for _, mark := range found {
+				if strings.Contains(stranger.String(), mark) {
+					t.Errorf("%s is shown to a stranger: %s", mark, stranger)
+				}
+			}
+		})
+	})
 }
 
 func TestForeignRowsAreInNoList(t *testing.T) {

@@ -30,6 +30,9 @@ func TestSoakHundredClaimersTakeEachJobOnce(t *testing.T) {
 	})
 }
 
+// TestSoakFiveHundredSlowHeadersHurtNobody: each sends a byte a second.
+func TestSoakFiveHundredSlowHeadersHurtNobody(t *testing.T) { besideSlowHeaders(t, 500) }
+
 // TestSoakSlowBodiesAreCut: a body has 30 s to arrive.
 func TestSoakSlowBodiesAreCut(t *testing.T) {
 	s := serveOn(t, store.SQLite, store.Config{})
