@@ -3,6 +3,7 @@ package control_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"strings"
@@ -158,6 +159,25 @@ func TestRunnerThatStopsReleasesItsLease(t *testing.T) {
 		}
 		if got := join(t, t.Context(), s, nothing).turn(); !got.Held || got.Term != 2 {
 			t.Errorf("the next holder: %+v", got)
+		}
+	})
+}
+
+// What /readyz?verbose shows of a lease, on the replica that holds it and on
+// one that does not.
+func TestReadinessShowsWhoHoldsALease(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		dbtest.Freeze(s)
+		nothing := func(context.Context, *store.Store) (int, error) { return 0, nil }
+		for i, want := range []string{`{"held":true,"term":1,"skipped":0}`, `{"held":false,"term":null,"skipped":1}`} {
+			m := join(t, t.Context(), s, nothing)
+			m.turn()
+			h := health(t, control.NewReadiness(s, m.Runner))
+			got, err := json.Marshal(h.Loops[0].Lease)
+			if err != nil || string(got) != want || h.Holder != m.Holder() || h.Holder == "" {
+				t.Errorf("replica %d: %s of %q, %v, want %s of %q", i, got, h.Holder, err, want, m.Holder())
+			}
 		}
 	})
 }

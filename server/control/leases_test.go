@@ -34,7 +34,7 @@ func TestLeaseIsTakenByOneHolderATerm(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		clock := dbtest.Freeze(s)
-		now, end := func(after time.Duration) coltype.Time { return dbtest.T0.Add(after) }, coltype.Time{}
+		now := func(after time.Duration) coltype.Time { return dbtest.T0.Add(after) }
 		for i, step := range []struct {
 			wait    time.Duration
 			holder  string
@@ -69,8 +69,8 @@ func TestLeaseIsTakenByOneHolderATerm(t *testing.T) {
 			if err != nil || (left > 0) != step.held || got != step.want {
 				t.Fatalf("step %d: left %v, %v\n%+v, want\n%+v", i, left, err, got, step.want)
 			}
-			if end = got.ExpiresAt; left > 0 && left != end.Sub(clock.Now()) {
-				t.Errorf("step %d: left %v of a lease until %v", i, left, end)
+			if left > 0 && left != got.ExpiresAt.Sub(clock.Now()) {
+				t.Errorf("step %d: left %v of a lease until %v", i, left, got.ExpiresAt)
 			}
 		}
 	})

@@ -9,5 +9,5 @@ import (
 
 func TestSoakOneReplicaAtATimeHoldsALease(t *testing.T) {
 	f := newRacers(t, 8, time.Second)
-	f.judge(f.watch(func() { f.race(4 * time.Minute) }))
+	f.judge(f.watch(func() { f.race(2 * time.Minute) }))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/stint-run/stint/server/store"
 )
 
-// TestOneReplicaAtATimeHoldsALease: eight servers with clocks that are wrong by
+// TestOneReplicaAtATimeHoldsALease (CLK-01, CLM-10): eight servers with clocks that are wrong by
 // up to hours race for the reaper's lease; holders are killed, stopped and
 // continued, and drained.
 func TestOneReplicaAtATimeHoldsALease(t *testing.T) {
@@ -29,7 +29,8 @@ func TestOneReplicaAtATimeHoldsALease(t *testing.T) {
 func (f *racers) watch(fn func()) (stall time.Duration) {
 	const every = 50 * time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())
-	worst := make(chan time.Duration)
+	defer cancel() // fn may end the test
+	worst := make(chan time.Duration, 1)
 	go func() {
 		tick := time.NewTicker(every)
 		defer tick.Stop()
