@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -17,9 +18,12 @@ import (
 // DrainTime is how long a stopping server waits for requests in flight.
 const DrainTime = 30 * time.Second
 
-// Listeners are where a server serves: Main the API, Admin (nil: nowhere) the
-// health routes.
-type Listeners struct{ Main, Admin net.Listener }
+// Listeners are where a server serves: Main the API, over TLS if that is set,
+// Admin (nil: nowhere) the health routes and metrics, in plain HTTP.
+type Listeners struct {
+	Main, Admin net.Listener
+	TLS         *tls.Config
+}
 
 // Run serves until ctx ends, and then drains: readiness goes first, waiting
 // claims answer, and requests in flight finish within DrainTime. A database
@@ -104,7 +108,7 @@ func (f *front) prepared(ctx context.Context, c Config, s *store.Store) ([]byte,
 func (f *front) serve(ctx context.Context, c Config, l Listeners) error {
 	servers := []*http.Server{web.Server("", through(&f.main))}
 	failed := make(chan error, 2)
-	go func() { failed <- servers[0].Serve(l.Main) }()
+	go func() { failed <- serveMain(servers[0], l) }()
 	if l.Admin != nil {
 		admin := web.Server("", through(&f.admin))
 		servers = append(servers, admin)
@@ -119,6 +123,14 @@ func (f *front) serve(ctx context.Context, c Config, l Listeners) error {
 		delay = 0 // there is nobody left to tell
 	}
 	return errors.Join(err, f.drain(delay, servers))
+}
+
+func serveMain(srv *http.Server, l Listeners) error {
+	if l.TLS == nil {
+		return srv.Serve(l.Main)
+	}
+	srv.TLSConfig = l.TLS
+	return srv.ServeTLS(l.Main, "", "") // this sets up HTTP/2 too
 }
 
 // through serves by whatever handler is in place when a request comes.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -37,6 +38,10 @@ type Config struct {
 	// IdempotencyTTL is how long a key holds its answer; 0 is
 	// control.DefaultKeyTTL. Replicas of a database have the same.
 	IdempotencyTTL time.Duration
+
+	// TrustedProxies are the peers whose X-Forwarded-For and X-Forwarded-Proto
+	// count; those of others are ignored.
+	TrustedProxies []netip.Prefix
 
 	// ReapEvery is the time between passes of the reaper; 0 is 10 s. The lease
 	// under which it runs lasts three times as long.
@@ -86,6 +91,7 @@ func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	api := web.New(web.Config{
 		Version: c.Version, Log: c.Log, Store: s, CursorKey: cursorKey,
 		Verifier: verifier, Readiness: control.NewReadiness(s, runner), KeyTTL: ttl, Metrics: measured,
+		TrustedProxies: c.TrustedProxies,
 	})
 	jobs.Routes(api, s, jobs.NewHub(), workers)
 	repos.Routes(api)

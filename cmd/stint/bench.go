@@ -104,7 +104,7 @@ func runBench(cmd *cobra.Command, g *globals, f *benchFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.API, err = api.New(in.url, token.Token, version()); err != nil {
+	if f.API, err = api.New(in.url, token.Token, version(), nil); err != nil {
 		return err
 	}
 	bar := newProgress(g, cmd.ErrOrStderr(), "", 0)

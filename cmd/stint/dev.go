@@ -66,7 +66,7 @@ func dev(cmd *cobra.Command, g *globals, addr string) error {
 	if err != nil {
 		return err
 	}
-	c, err := api.New(in.url, strings.TrimSpace(string(text)), version())
+	c, err := api.New(in.url, strings.TrimSpace(string(text)), version(), nil)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,11 @@ func healthcheckCmd(g *globals) *cobra.Command {
 		Short: "Exit 0 if the server is ready, 1 if not",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			client := &http.Client{Timeout: wait}
+			roots, err := g.roots()
+			if err != nil {
+				return err
+			}
+			client := &http.Client{Timeout: wait, Transport: api.Transport(roots)}
 			resp, err := client.Get(g.server + "/readyz")
 			ready, err := api.Answer[struct {
 				Status string `json:"status"`

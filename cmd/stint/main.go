@@ -26,6 +26,7 @@ type globals struct {
 
 	server    string
 	tokenFile string
+	caFile    string
 	token     string // never a flag: arguments are seen by everybody on the machine
 	quiet     bool
 	verbose   bool
@@ -108,11 +109,13 @@ func rootCmd(g *globals) *cobra.Command {
 	flags.StringVar(&g.DB, "db", "sqlite:stint.db", "database: sqlite:PATH or postgres://…, without a password")
 	flags.StringVar(&g.server, "server", "http://127.0.0.1:8480", "the server's URL")
 	flags.StringVar(&g.tokenFile, "token-file", "stint.db.token", "file with the token; STINT_TOKEN holds the token itself")
+	flags.StringVar(&g.caFile, "ca-file", "", "PEM file with the authorities that the server's certificate may come from (default the system's)")
 	flags.StringVarP(&g.Output, "output", "o", "", "table, json or jsonl (default table on a terminal, else json)")
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "print ids and errors only")
 	flags.BoolVarP(&g.verbose, "verbose", "v", false, "log more")
 	configurable(flags, "db", "STINT_DB", "DATABASE_URL")
 	configurable(flags, "server", "STINT_SERVER")
+	configurable(flags, "ca-file", "STINT_CA_FILE")
 	configurable(flags, "token-file", "STINT_TOKEN_FILE")
 	configurable(flags, "output", "STINT_OUTPUT")
 	root.AddCommand(serveCmd(g), devCmd(g), migrateCmd(g), backupCmd(g), doctorCmd(g), workCmd(g),

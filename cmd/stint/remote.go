@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,11 +38,31 @@ func (g *globals) api() (*client.Client, error) {
 	if g.token == "" {
 		return nil, &exitError{exitUnauthorized, errors.New("no token: run where stint serve wrote stint.db.token, name a file with --token-file, or set STINT_TOKEN")}
 	}
-	c, err := api.New(g.server, g.token, version())
+	roots, err := g.roots()
+	if err != nil {
+		return nil, err
+	}
+	c, err := api.New(g.server, g.token, version(), roots)
 	if err != nil {
 		return nil, usage(err)
 	}
 	return c, nil
+}
+
+// roots are the authorities of --ca-file; nil stands for the system's.
+func (g *globals) roots() (*x509.CertPool, error) {
+	if g.caFile == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(g.caFile)
+	if err != nil {
+		return nil, usage(fmt.Errorf("read the authorities: %w", err))
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(text) {
+		return nil, usagef("--ca-file (STINT_CA_FILE): there is no PEM certificate in %s", g.caFile)
+	}
+	return roots, nil
 }
 
 // page is a page of any list; its items stay as they came.

@@ -29,6 +29,9 @@ type serveFlags struct {
 	maxConns        int
 	keyTTL          time.Duration
 	drainDelay      time.Duration
+	certFile        string
+	keyFile         string
+	proxies         []string
 	reapEvery       time.Duration
 }
 
@@ -53,7 +56,10 @@ func serveCmd(g *globals) *cobra.Command {
 	flags.DurationVar(&f.drainDelay, "drain-delay", time.Second, "how long a stopping server goes on accepting, unready, so that load balancers and workers hear of it")
 	flags.DurationVar(&f.reapEvery, "reap-every", jobs.ReapEvery, "time between two looks for jobs whose lease ran out, 100ms to 10m; another replica takes over after three of them")
 	flags.DurationVar(&f.keyTTL, "idempotency-ttl", control.DefaultKeyTTL, "how long an Idempotency-Key holds its answer, from 1m to 720h; the same in all replicas")
-	for _, name := range []string{"addr", "admin-addr", "migrate", "sqlite-durability", "pg-exec-mode", "pg-max-conns", "drain-delay", "reap-every", "idempotency-ttl"} {
+	flags.StringVar(&f.certFile, "tls-cert", "", "PEM file with the certificate chain: serve the API over HTTPS; read again when it changes")
+	flags.StringVar(&f.keyFile, "tls-key", "", "PEM file with the certificate's key")
+	flags.StringSliceVar(&f.proxies, "trusted-proxy", nil, "addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto count, separated by commas")
+	for _, name := range []string{"tls-cert", "tls-key", "trusted-proxy", "addr", "admin-addr", "migrate", "sqlite-durability", "pg-exec-mode", "pg-max-conns", "drain-delay", "reap-every", "idempotency-ttl"} {
 		configurable(flags, name)
 	}
 	emptyCounts(flags, "admin-addr")
@@ -77,6 +83,13 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 	if err := control.CheckKeyTTL(f.keyTTL); err != nil {
 		return usage(fmt.Errorf("--idempotency-ttl (STINT_IDEMPOTENCY_TTL): %w", err))
 	}
+	if config.TrustedProxies, err = networks(f.proxies); err != nil {
+		return err
+	}
+	secure, err := f.tls(log)
+	if err != nil {
+		return err
+	}
 	s, err := store.Open(ctx, store.Config{
 		URL: g.DB, Durability: store.Durability(f.durability), ExecMode: store.ExecMode(f.execMode), MaxConns: f.maxConns, Serve: true,
 	})
@@ -91,7 +104,11 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 	if err != nil {
 		return err
 	}
-	log.Info("listening", "api", "http://"+l.Main.Addr().String(), "database", store.Redact(g.DB), "version", version())
+	scheme := "http://"
+	if l.TLS = secure; secure != nil {
+		scheme = "https://"
+	}
+	log.Info("listening", "api", scheme+l.Main.Addr().String(), "database", store.Redact(g.DB), "version", version())
 	return server.Run(ctx, config, s, l)
 }
 
@@ -118,7 +135,9 @@ func listen(f *serveFlags, log *slog.Logger) (l server.Listeners, err error) {
 	if l.Main, err = net.Listen("tcp", f.addr); err != nil {
 		return l, listenError("the API", err, "--addr (STINT_ADDR)")
 	}
-	warnPublic(f.addr, log)
+	if f.certFile == "" {
+		warnPublic(f.addr, log)
+	}
 	if f.adminAddr == "" {
 		return l, nil
 	}

@@ -28,6 +28,7 @@ func (a *API) logLine(r *http.Request, method string, rec *recorder, took time.D
 	level := levelOf(r, s)
 	attrs := []slog.Attr{
 		slog.String("request_id", s.id),
+		slog.String("client", s.client),
 		slog.String("method", knownMethod(method)),
 		slog.String("route", s.pattern),
 		slog.Int("status", rec.Status()),

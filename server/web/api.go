@@ -35,7 +35,8 @@ type Config struct {
 	BodyTime  time.Duration // for a body to arrive; 0 is 30 s
 	KeyTTL    time.Duration // of an Idempotency-Key; 0 is control.DefaultKeyTTL
 
-	// TrustedProxies may say by X-Forwarded-Proto how a client came.
+	// TrustedProxies may say by X-Forwarded-Proto how a client came, and by
+	// X-Forwarded-For from where.
 	TrustedProxies []netip.Prefix
 }
 

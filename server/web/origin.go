@@ -1,9 +1,11 @@
 package web
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -20,12 +22,42 @@ func (a *API) secure(r *http.Request) bool {
 // proxied reports whether the peer is a trusted proxy.
 func (a *API) proxied(r *http.Request) bool {
 	ip, ok := peer(r)
-	for _, trusted := range a.proxies {
-		if ok && trusted.Contains(ip) {
-			return true
-		}
+	return ok && a.trusted(ip)
+}
+
+func (a *API) trusted(ip netip.Addr) bool {
+	return slices.ContainsFunc(a.proxies, func(p netip.Prefix) bool { return p.Contains(ip) })
+}
+
+// ClientIP is the address a request came from: the peer's, or behind trusted
+// proxies the right-most in X-Forwarded-For that is none of them. What stands
+// left of it anybody may have made up.
+func ClientIP(ctx context.Context) string { return stateOf(ctx).client }
+
+// Scheme is http or https, as the client came.
+func Scheme(ctx context.Context) string { return stateOf(ctx).scheme }
+
+func (a *API) scheme(r *http.Request) string {
+	if a.secure(r) {
+		return "https"
 	}
-	return false
+	return "http"
+}
+
+func (a *API) clientIP(r *http.Request) string {
+	client, ok := peer(r)
+	if !ok {
+		return ""
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0 && a.trusted(client); i-- {
+		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			break
+		}
+		client = hop.Unmap().WithZone("")
+	}
+	return client.String()
 }
 
 // peer is the address at the other end of the connection.

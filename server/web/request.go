@@ -23,6 +23,8 @@ type request struct {
 	query      string
 	path       string // decoded
 	header     http.Header
+	client     string // its address
+	scheme     string // by which it came
 	principal  Principal
 	faults     []fault.Item // of parameters and body, collected before the handler
 	unparsable bool         // the body is no JSON text

@@ -20,6 +20,8 @@ func (a *API) withRequest(next http.Handler) http.Handler {
 			query:  r.URL.RawQuery,
 			path:   r.URL.Path,
 			header: r.Header,
+			client: a.clientIP(r),
+			scheme: a.scheme(r),
 		}
 		ctx, stats := store.WithStats(r.Context())
 		s.stats = stats

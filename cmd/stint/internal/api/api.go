@@ -5,6 +5,8 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,9 +27,18 @@ const (
 	answerTime = 75 * time.Second
 )
 
-// New is a client of the server at base that shows the token, if there is one.
-func New(base, token, version string) (*client.Client, error) {
+// Transport trusts servers whose certificate comes from roots; nil: the system's.
+func Transport(roots *x509.CertPool) *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if roots != nil {
+		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
+	}
+	return transport
+}
+
+// New is a client of the server at base that shows the token, if there is one.
+func New(base, token, version string, roots *x509.CertPool) (*client.Client, error) {
+	transport := Transport(roots)
 	transport.MaxIdleConnsPerHost = 256
 	transport.ResponseHeaderTimeout = answerTime
 	return stint.New(base, token,

@@ -95,7 +95,7 @@ func startWork(t *testing.T, f *fake, c Config, script string) (ended chan error
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)
 	var err error
-	if c.API, err = api.New(s.URL, "token", "test"); err != nil {
+	if c.API, err = api.New(s.URL, "token", "test", nil); err != nil {
 		t.Fatal(err)
 	}
 	c.Server, c.Kinds, c.Concurrency, c.Grace, c.Worker = s.URL, []string{"k"}, max(c.Concurrency, 1), time.Second, "w"
