@@ -46,6 +46,9 @@ func TestRollingUpgradeFailsNoRequest(t *testing.T) {
 		t.Errorf("%d requests failed", load.failed)
 	}
 	wantOnce(t, db, load)
+	for _, p := range f.all {
+		p.kill9() // what the database holds from here on, a refused start wrote
+	}
 	refusesNewer(t, db, s, old[0])
 }
 
