@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/amacneil/dbmate/v2 v2.35.0
+	github.com/coreos/go-systemd/v22 v22.7.0
 	github.com/danielgtaylor/huma/v2 v2.37.2
 	github.com/google/go-cmp v0.7.0
 	github.com/google/uuid v1.6.0

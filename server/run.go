@@ -83,6 +83,7 @@ func (f *front) open(ctx context.Context, c Config, s *store.Store) error {
 	f.main.Store(&main)
 	f.admin.Store(&admin)
 	c.Log.Info("ready", "engine", s.Engine())
+	c.notify(Ready)
 	server.runner.Run(ctx)
 	return nil
 }
@@ -118,6 +119,7 @@ func (f *front) serve(ctx context.Context, c Config, l Listeners) error {
 	delay := c.DrainDelay
 	select {
 	case <-ctx.Done():
+		c.notify(Stopping)
 		c.Log.Info("draining", "at_most", (delay + DrainTime).String())
 	case err = <-failed:
 		delay = 0 // there is nobody left to tell

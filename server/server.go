@@ -39,6 +39,10 @@ type Config struct {
 	// control.DefaultKeyTTL. Replicas of a database have the same.
 	IdempotencyTTL time.Duration
 
+	// Notify, unless nil, hears Ready once the server serves, and Stopping when it
+	// begins to drain.
+	Notify func(state string)
+
 	// TrustedProxies are the peers whose X-Forwarded-For and X-Forwarded-Proto
 	// count; those of others are ignored.
 	TrustedProxies []netip.Prefix
@@ -46,6 +50,18 @@ type Config struct {
 	// ReapEvery is the time between passes of the reaper; 0 is 10 s. The lease
 	// under which it runs lasts three times as long.
 	ReapEvery time.Duration
+}
+
+// What Notify hears, in the words of systemd.
+const (
+	Ready    = "READY=1"
+	Stopping = "STOPPING=1"
+)
+
+func (c Config) notify(state string) {
+	if c.Notify != nil {
+		c.Notify(state)
+	}
 }
 
 // Bounds of ReapEvery.

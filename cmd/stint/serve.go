@@ -83,6 +83,7 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 	if err := control.CheckKeyTTL(f.keyTTL); err != nil {
 		return usage(fmt.Errorf("--idempotency-ttl (STINT_IDEMPOTENCY_TTL): %w", err))
 	}
+	config.Notify = func(state string) { tellSystemd(state, log) }
 	if config.TrustedProxies, err = networks(f.proxies); err != nil {
 		return err
 	}

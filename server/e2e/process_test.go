@@ -65,6 +65,7 @@ type process struct {
 	store *store.Store
 	db    *door
 	env   []string
+	dir   string // to start in; "" is a new one
 	flags []string
 	log   *logBuffer // of all its starts
 
@@ -116,7 +117,9 @@ func (p *process) launch() {
 		args = append(args, "--db", p.url)
 	}
 	cmd := exec.Command(path, args...)
-	cmd.Dir = p.t.TempDir()
+	if cmd.Dir = p.dir; cmd.Dir == "" {
+		cmd.Dir = p.t.TempDir()
+	}
 	cmd.Env = append([]string{"HOME=" + cmd.Dir, "PATH=" + os.Getenv("PATH")}, p.env...)
 	cmd.Stdout, cmd.Stderr = p.log, p.log
 	ended, began := make(chan struct{}), len(p.log.String())
