@@ -273,7 +273,7 @@ func TestForcedRestoreReplacesAStoppedDatabase(t *testing.T) {
 		t.Fatalf("the killed server left no log: the test shows nothing: %v", err)
 	}
 	must(t, s.db, "backup", "restore", file, "--force")
-	onlyThere(t, filepath.Dir(path), "stint.db", "stint.db.token")
+	onlyThere(t, filepath.Dir(path), "stint.db", "stint.db.server", "stint.db.token")
 	s.start()
 	if got := s.job(id).State; got != "pending" {
 		t.Errorf("the job of the backup is %s", got)
