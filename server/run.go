@@ -107,9 +107,10 @@ func (f *front) prepared(ctx context.Context, c Config, s *store.Store) ([]byte,
 
 // serve serves until ctx ends or a listener fails, and drains.
 func (f *front) serve(ctx context.Context, c Config, l Listeners) error {
-	servers := []*http.Server{web.Server("", through(&f.main))}
+	api := web.Server("", through(&f.main))
+	servers := []*http.Server{api}
 	failed := make(chan error, 2)
-	go func() { failed <- serveMain(servers[0], l) }()
+	go func() { failed <- serveMain(api, l) }()
 	if l.Admin != nil {
 		admin := web.Server("", through(&f.admin))
 		servers = append(servers, admin)

@@ -23,7 +23,7 @@ func TestKilledBetweenEffectAndAnswerTheRetryHasOneEffect(t *testing.T) {
 	t.Parallel()
 	eachProcess(t, func(t *testing.T, p *process) {
 		cut := newProxy(t, func() string { return strings.TrimPrefix(p.URL(), "http://") })
-		cut.onAnswer = p.kill9
+		cut.onAnswer(p.kill9)
 		through := newClient(t, func() string { return "http://" + cut.addr() }, p.token)
 		body, header := keyedEnqueue(1)
 		if a, err := through.try(context.Background(), http.MethodPost, "/v1/jobs", body, header...); err == nil {

@@ -17,9 +17,9 @@ type proxy struct {
 	mu    sync.Mutex
 	mode  string
 	conns map[net.Conn]bool
-	// onAnswer runs at the first bytes that the target sends, which are then not
-	// passed on.
-	onAnswer func()
+	// answered runs at the first bytes that the target sends, which are then not
+	// passed on; see onAnswer.
+	answered func()
 }
 
 // The modes of a proxy.
@@ -70,6 +70,14 @@ func (p *proxy) set(mode string) {
 	}
 }
 
+// onAnswer has fn run at the first bytes that the target sends on connections
+// from now on, in place of passing them on.
+func (p *proxy) onAnswer(fn func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.answered = fn
+}
+
 // keep notes a connection; false if it is to be cut.
 func (p *proxy) keep(conn net.Conn) bool {
 	p.mu.Lock()
@@ -103,7 +111,10 @@ func (p *proxy) serve(client net.Conn) {
 		defer close(done)
 		p.pass(server, client, nil)
 	}()
-	p.pass(client, server, p.onAnswer)
+	p.mu.Lock()
+	answered := p.answered
+	p.mu.Unlock()
+	p.pass(client, server, answered)
 	client.Close()
 	server.Close()
 	<-done
