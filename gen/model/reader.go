@@ -90,7 +90,7 @@ type Reader interface {
 	// Index repos_identity.
 	RepoGetByName(ctx context.Context, arg RepoGetByNameParams) (Repo, error)
 	// One repository of an owner, with how many proposals it has in each state, up
-	// to counted. Index proposals_by_state_created.
+	// to counted. Index proposals_by_state_created, or the one with the stream.
 	RepoGetCounted(ctx context.Context, arg RepoGetCountedParams) (RepoGetCountedRow, error)
 	// The repositories, newest first. Index repos_by_created.
 	RepoPage(ctx context.Context, arg RepoPageParams) ([]Repo, error)

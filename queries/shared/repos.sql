@@ -18,7 +18,7 @@ where owner_id = @owner_id
 
 -- name: RepoGetCounted :one
 -- One repository of an owner, with how many proposals it has in each state, up
--- to counted. Index proposals_by_state_created.
+-- to counted. Index proposals_by_state_created, or the one with the stream.
 select
     r.id, r.owner_id, r.forge, r.host, r.namespace, r.name, r.default_stream, r.labels_synced_at,
     r.created_at, r.updated_at,

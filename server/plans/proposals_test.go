@@ -30,11 +30,12 @@ func pageIndexes(t *testing.T, engine string) [][]string {
 func TestGateRefusesProposalPagesWithoutTheirMigration(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, s *store.Store) {
-		g := newGate(t, s)
+		fill(t, s)
 		for _, m := range pageIndexes(t, s.Engine()) {
 			dbtest.SQL(t, s, "drop index "+m[1])
 		}
 		dbtest.SQL(t, s, "analyze")
+		g := openGate(t, s)
 		asked := 0
 		for _, st := range statements(t, s.Engine()) {
 			if !strings.HasPrefix(st.name, "ProposalPage") && !strings.HasPrefix(st.name, "ProposalWalk") && st.name != "RepoGetCounted" {
