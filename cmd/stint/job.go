@@ -50,22 +50,10 @@ func jobListCmd(g *globals) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p.State, p.Kind = optional(client.ListJobsParamsState(state)), optional(kind)
 			p.Key, p.RepoID = optional(key), optional(repo)
-			c, err := g.api()
-			if err != nil {
-				return err
-			}
-			limit, err := list.max()
-			if err != nil {
-				return err
-			}
-			all, err := collect(cmd.Context(), limit, func(ctx context.Context, limit *int64, cursor *string) (*http.Response, error) {
+			return g.printPages(cmd, list, func(ctx context.Context, c *client.Client, limit *int64, cursor *string) (*http.Response, error) {
 				p.Limit, p.Cursor = limit, cursor
 				return c.ListJobs(ctx, &p)
-			})
-			if err != nil {
-				return err
-			}
-			return g.printList(cmd, all, "id", "kind", "state", "attempt", "key", "run_at", "updated_at")
+			}, "id", "kind", "state", "attempt", "key", "run_at", "updated_at")
 		},
 	}
 	list.add(cmd)

@@ -34,22 +34,10 @@ func kindListCmd(g *globals) *cobra.Command {
 		Short: "List kinds, by name",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := g.api()
-			if err != nil {
-				return err
-			}
-			limit, err := list.max()
-			if err != nil {
-				return err
-			}
-			all, err := collect(cmd.Context(), limit, func(ctx context.Context, limit *int64, cursor *string) (*http.Response, error) {
+			return g.printPages(cmd, list, func(ctx context.Context, c *client.Client, limit *int64, cursor *string) (*http.Response, error) {
 				p.Limit, p.Cursor = limit, cursor
 				return c.ListKinds(ctx, &p)
-			})
-			if err != nil {
-				return err
-			}
-			return g.printList(cmd, all, "name", "lease_seconds", "max_attempts", "backoff_base_seconds", "backoff_cap_seconds", "paused")
+			}, "name", "lease_seconds", "max_attempts", "backoff_base_seconds", "backoff_cap_seconds", "paused")
 		},
 	}
 	list.add(cmd)

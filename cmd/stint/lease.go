@@ -23,22 +23,10 @@ func leaseListCmd(g *globals) *cobra.Command {
 		Short: "List the leases of background work, by name",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := g.api()
-			if err != nil {
-				return err
-			}
-			limit, err := list.max()
-			if err != nil {
-				return err
-			}
-			all, err := collect(cmd.Context(), limit, func(ctx context.Context, limit *int64, cursor *string) (*http.Response, error) {
+			return g.printPages(cmd, list, func(ctx context.Context, c *client.Client, limit *int64, cursor *string) (*http.Response, error) {
 				p.Limit, p.Cursor = limit, cursor
 				return c.ListLeases(ctx, &p)
-			})
-			if err != nil {
-				return err
-			}
-			return g.printList(cmd, all, "name", "holder", "term", "held", "taken_at", "expires_at")
+			}, "name", "holder", "term", "held", "taken_at", "expires_at")
 		},
 	}
 	list.add(cmd)

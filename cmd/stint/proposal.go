@@ -36,22 +36,10 @@ func proposalListCmd(g *globals) *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.State, p.Stream, p.Author = optional(client.ListProposalsParamsState(state)), optional(stream), optional(author)
-			c, err := g.api()
-			if err != nil {
-				return err
-			}
-			limit, err := list.max()
-			if err != nil {
-				return err
-			}
-			all, err := collect(cmd.Context(), limit, func(ctx context.Context, limit *int64, cursor *string) (*http.Response, error) {
+			return g.printPages(cmd, list, func(ctx context.Context, c *client.Client, limit *int64, cursor *string) (*http.Response, error) {
 				p.Limit, p.Cursor = limit, cursor
 				return c.ListProposals(ctx, args[0], &p)
-			})
-			if err != nil {
-				return err
-			}
-			return g.printList(cmd, all, "id", "state", "stream", "head", "author", "title", "created_at")
+			}, "id", "state", "stream", "head", "author", "title", "created_at")
 		},
 	}
 	list.add(cmd)

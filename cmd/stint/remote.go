@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/gen/client"
 )
@@ -94,6 +96,25 @@ func collect(ctx context.Context, limit int64, get func(ctx context.Context, lim
 			return all, nil
 		}
 	}
+}
+
+// printPages collects a list that get asks for, and prints those columns of it.
+func (g *globals) printPages(cmd *cobra.Command, list listFlags, get func(ctx context.Context, c *client.Client, limit *int64, cursor *string) (*http.Response, error), columns ...string) error {
+	c, err := g.api()
+	if err != nil {
+		return err
+	}
+	limit, err := list.max()
+	if err != nil {
+		return err
+	}
+	all, err := collect(cmd.Context(), limit, func(ctx context.Context, limit *int64, cursor *string) (*http.Response, error) {
+		return get(ctx, c, limit, cursor)
+	})
+	if err != nil {
+		return err
+	}
+	return g.printList(cmd, all, columns...)
 }
 
 // optional is nil for the zero value: a parameter that is not sent.

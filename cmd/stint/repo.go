@@ -84,22 +84,10 @@ func repoListCmd(g *globals) *cobra.Command {
 				Forge: optional(client.ListReposParamsForge(name.forge)), Host: optional(name.host),
 				Namespace: optional(name.namespace), Name: optional(name.name),
 			}
-			c, err := g.api()
-			if err != nil {
-				return err
-			}
-			limit, err := list.max()
-			if err != nil {
-				return err
-			}
-			all, err := collect(cmd.Context(), limit, func(ctx context.Context, limit *int64, cursor *string) (*http.Response, error) {
+			return g.printPages(cmd, list, func(ctx context.Context, c *client.Client, limit *int64, cursor *string) (*http.Response, error) {
 				p.Limit, p.Cursor = limit, cursor
 				return c.ListRepos(ctx, &p)
-			})
-			if err != nil {
-				return err
-			}
-			return g.printList(cmd, all, "id", "forge", "host", "namespace", "name", "default_stream", "created_at")
+			}, "id", "forge", "host", "namespace", "name", "default_stream", "created_at")
 		},
 	}
 	list.add(cmd)

@@ -26,22 +26,10 @@ func runListCmd(g *globals) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p.JobID, p.Status, p.Kind = optional(job), optional(client.ListRunsParamsStatus(status)), optional(client.ListRunsParamsKind(kind))
-			c, err := g.api()
-			if err != nil {
-				return err
-			}
-			limit, err := list.max()
-			if err != nil {
-				return err
-			}
-			all, err := collect(cmd.Context(), limit, func(ctx context.Context, limit *int64, cursor *string) (*http.Response, error) {
+			return g.printPages(cmd, list, func(ctx context.Context, c *client.Client, limit *int64, cursor *string) (*http.Response, error) {
 				p.Limit, p.Cursor = limit, cursor
 				return c.ListRuns(ctx, &p)
-			})
-			if err != nil {
-				return err
-			}
-			return g.printList(cmd, all, "id", "job_id", "attempt", "status", "terminal_reason", "worker", "started_at", "completed_at")
+			}, "id", "job_id", "attempt", "status", "terminal_reason", "worker", "started_at", "completed_at")
 		},
 	}
 	list.add(cmd)
