@@ -164,11 +164,16 @@ func (c *stubborn) repeatAll() {
 	}
 }
 
+// mostInFlight is how many answers in a row may say that a key is in flight.
+// Each has waited for the lock as long as the store does.
+const mostInFlight = 3
+
 // patiently sends a request until it is answered: while the server is killed it
-// may take any time, then 30 s. A key that is in flight must be free within
-// twice the time that locks are waited for.
+// may take any time, then 30 s. A request that was cut off keeps its key for a
+// few answers at most.
 func (c *stubborn) patiently(x sending) answer {
-	var since, last time.Time
+	var last time.Time
+	inFlight := 0 // in a row: a kill may leave the next one behind
 	for last.IsZero() || time.Since(last) < 30*time.Second {
 		select {
 		case <-c.calm:
@@ -179,12 +184,14 @@ func (c *stubborn) patiently(x sending) answer {
 		switch {
 		case err != nil:
 			c.lost++
+			inFlight = 0
 		case a.Status == http.StatusServiceUnavailable:
 			c.refused++
+			inFlight = 0
 		case a.str("code") == "idempotency_in_flight":
 			c.inFlight++
-			if since = cmp.Or(since, time.Now()); time.Since(since) > 4*time.Second {
-				c.t.Errorf("%s %s: in flight for %v", x.method, x.path, time.Since(since))
+			if inFlight++; inFlight > mostInFlight {
+				c.t.Errorf("%s %s: in flight %d times in a row", x.method, x.path, inFlight)
 				return answer{}
 			}
 		default:
