@@ -56,14 +56,14 @@ type Config struct {
 
 // Limits are the bounds from which on a check warns and fails.
 type Limits struct {
-	SkewWarn, SkewFail             time.Duration
-	LongWarn, LongFail             time.Duration // transactions and snapshots
-	LogWarn, LogFail               int64         // bytes of SQLite's log
-	FreeWarn, FreeFail             int64         // bytes of disk
-	DeadWarn, DeadFail             float64       // times what starts autovacuum
-	ConnectionsWarn, ConnectionsAt float64       // share of those available
-	WALWarn, WALFail               float64       // times max_wal_size
-	RetainedWarn, RetainedFail     int64         // bytes kept for a slot
+	SkewWarn, SkewFail               time.Duration
+	LongWarn, LongFail               time.Duration // transactions and snapshots
+	LogWarn, LogFail                 int64         // bytes of SQLite's log
+	FreeWarn, FreeFail               int64         // bytes of disk
+	DeadWarn, DeadFail               float64       // times what starts autovacuum
+	ConnectionsWarn, ConnectionsFail float64       // share of those available
+	WALWarn, WALFail                 float64       // times max_wal_size
+	RetainedWarn, RetainedFail       int64         // bytes kept for a slot
 }
 
 // Defaults are the documented limits.
@@ -73,7 +73,7 @@ var Defaults = Limits{
 	LogWarn: 64 << 20, LogFail: 1 << 30,
 	FreeWarn: 1 << 30, FreeFail: 100 << 20,
 	DeadWarn: 2, DeadFail: 10,
-	ConnectionsWarn: 0.8, ConnectionsAt: 0.95,
+	ConnectionsWarn: 0.8, ConnectionsFail: 0.95,
 	WALWarn: 2, WALFail: 10,
 	RetainedWarn: 1 << 30, RetainedFail: 10 << 30,
 }

@@ -106,7 +106,7 @@ func (e *exam) durability(s inspect.Server) {
 func (e *exam) connections(s inspect.Server) {
 	share := float64(s.InUse) / float64(max(1, s.Available))
 	e.add(Check{
-		ID: "connections", State: above(share, e.Limits.ConnectionsWarn, e.Limits.ConnectionsAt), Value: s.InUse, Unit: "connections",
+		ID: "connections", State: above(share, e.Limits.ConnectionsWarn, e.Limits.ConnectionsFail), Value: s.InUse, Unit: "connections",
 		Detail: fmt.Sprintf("of %d: max_connections without what is reserved", s.Available), Advice: "end idle sessions, make pools smaller, or raise max_connections",
 	})
 }
@@ -114,14 +114,14 @@ func (e *exam) connections(s inspect.Server) {
 // pool: every connection of the server's pool, and the two of a migration, has
 // to find a place beside those of others.
 func (e *exam) pool(s inspect.Server) {
-	size, whose := e.Server.Replica.Pool.Max, "the server's pool"
+	size := e.Server.Replica.Pool.Max
 	if !e.Server.Answered || e.Server.Replica.Engine != store.Postgres || size == 0 {
 		e.add(Check{ID: "pool", State: Unknown, Unit: "connections", Detail: "no server says how large its pool is", Advice: "name one with --server"})
 		return
 	}
 	const migration = 2
 	c := Check{
-		ID: "pool", State: OK, Value: size, Unit: "connections", Detail: fmt.Sprintf("%s, %d of it in use; the database has room for %d", whose, e.Server.Replica.Pool.InUse, s.Available),
+		ID: "pool", State: OK, Value: size, Unit: "connections", Detail: fmt.Sprintf("the server's pool, %d of it in use; the database has room for %d", e.Server.Replica.Pool.InUse, s.Available),
 		Advice: "replicas × pool size + 2 must fit: make --pg-max-conns smaller or max_connections larger",
 	}
 	switch {

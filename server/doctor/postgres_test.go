@@ -122,7 +122,7 @@ func TestFullServerIsReported(t *testing.T) {
 	t.Parallel()
 	s := postgres(t)
 	is(t, look(t, s, func(c *doctor.Config) { c.Limits.ConnectionsWarn = 0 }), "connections", doctor.Warn, "max_connections")
-	is(t, look(t, s, func(c *doctor.Config) { c.Limits.ConnectionsAt = 0 }), "connections", doctor.Fail, "end idle sessions")
+	is(t, look(t, s, func(c *doctor.Config) { c.Limits.ConnectionsFail = 0 }), "connections", doctor.Fail, "end idle sessions")
 }
 
 // A role without rights gets no error: what it may not read is unknown.

@@ -189,6 +189,15 @@ func busy(err error) bool {
 	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
 }
 
+// Damaged reports whether SQLite found a file broken, or no database at all.
+func Damaged(err error) bool {
+	switch schema.SQLiteCode(err) & 0xff {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return true
+	}
+	return false
+}
+
 // diskFailed reports whether SQLite could not be sure of what reached the disk.
 func diskFailed(err error) bool {
 	return schema.SQLiteCode(err)&0xff == sqlite3.SQLITE_IOERR

@@ -61,7 +61,7 @@ func candidates(name string) (paths []string) {
 	return paths
 }
 
-// run is one run of a program against the database of o.
+// run is one run of a program.
 type run struct {
 	path string
 	args []string

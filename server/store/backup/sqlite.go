@@ -122,18 +122,11 @@ var errDamaged = errors.New("the database is damaged")
 
 // damaged names what the driver's words for a broken file mean.
 func damaged(err error) error {
-	switch schema.SQLiteCode(err) & 0xff {
-	case sqliteCorrupt, sqliteNotADB:
+	if store.Damaged(err) {
 		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	return err
 }
-
-// SQLite's result codes for a file that is broken, or no database at all.
-const (
-	sqliteCorrupt = 11
-	sqliteNotADB  = 26
-)
 
 func sound(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", schema.FileURI(path, url.Values{"mode": {"rw"}, "_pragma": {"journal_mode(delete)", "synchronous(full)"}}))

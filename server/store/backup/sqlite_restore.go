@@ -159,7 +159,7 @@ func fold(ctx context.Context, path string) error {
 	var mode string
 	err = db.QueryRowContext(ctx, "pragma journal_mode=delete").Scan(&mode)
 	switch {
-	case errors.Is(damaged(err), errDamaged):
+	case store.Damaged(err):
 		return nil
 	case err != nil && store.LockTimeout(err), err == nil && mode != "delete":
 		return inUse(path)

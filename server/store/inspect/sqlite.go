@@ -44,8 +44,7 @@ func (l *SQLite) Close() { _ = l.db.Close() }
 // of the file.
 func (l *SQLite) Quick(ctx context.Context) (says string, err error) {
 	err = l.db.QueryRowContext(ctx, "pragma quick_check(1)").Scan(&says)
-	switch schema.SQLiteCode(err) & 0xff {
-	case 11, 26: // SQLITE_CORRUPT, SQLITE_NOTADB
+	if store.Damaged(err) {
 		return err.Error(), nil
 	}
 	return strings.Join(strings.Fields(says), " "), err
