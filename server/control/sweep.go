@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// SweepEvery is the interval of the sweep. It is for space alone: a request
+	// sweepEvery is the interval of the sweep. It is for space alone: a request
 	// does not find an expired record, whether it was removed or not.
-	SweepEvery = time.Minute
+	sweepEvery = time.Minute
 	// sweepBatch is how many records one transaction removes, some 10 ms of work
 	// on either engine.
 	sweepBatch = 1000
@@ -41,7 +41,7 @@ var epoch = coltype.At(time.Unix(0, 0))
 // SweepLoop keeps the table of idempotency keys small, in every replica: two
 // that sweep at once share the records out.
 func SweepLoop(ttl time.Duration) Loop {
-	return Loop{Name: "idempotency-sweep", Every: SweepEvery, Batch: sweepMost, Run: func(ctx context.Context, s *store.Store) (int, error) {
+	return Loop{Name: "idempotency-sweep", Every: sweepEvery, Batch: sweepMost, Run: func(ctx context.Context, s *store.Store) (int, error) {
 		return SweepKeys(ctx, s, ttl)
 	}}
 }

@@ -22,8 +22,8 @@ const (
 
 	// A worker that was not seen for workerLife is forgotten.
 	workerLife  = 7 * 24 * time.Hour
-	sweepEvery  = time.Hour
-	sweepWorker = 500 // rows per transaction
+	forgetEvery = time.Hour
+	forgetBatch = 500 // rows per transaction
 )
 
 // Workers knows when each worker last called, and writes it once a minute, so
@@ -58,7 +58,7 @@ func (w *Workers) note(key workerKey, at coltype.Time) {
 func (w *Workers) Loops() []Loop {
 	return []Loop{
 		{Name: "workers-seen", Every: workersEvery, Run: w.flush},
-		{Name: "worker-sweep", Every: sweepEvery, Pass: SweepWorkers, Batch: sweepWorker},
+		{Name: "worker-sweep", Every: forgetEvery, Pass: SweepWorkers, Batch: forgetBatch},
 	}
 }
 
@@ -117,7 +117,7 @@ func (w *Workers) giveBack(noted map[workerKey]coltype.Time) {
 // SweepWorkers forgets workers of all owners that were not seen for 7 days, up
 // to a batch, and returns how many.
 func SweepWorkers(ctx context.Context, q model.Querier, now coltype.Time) (int, error) {
-	n, err := q.WorkerSweep(ctx, model.WorkerSweepParams{Cutoff: now.Add(-workerLife), Max: sweepWorker})
+	n, err := q.WorkerSweep(ctx, model.WorkerSweepParams{Cutoff: now.Add(-workerLife), Max: forgetBatch})
 	if err != nil {
 		return 0, fmt.Errorf("forget workers: %w", err)
 	}
