@@ -19,5 +19,6 @@ type TransitionInsertParams struct {
 type TransitionListParams struct {
 	OwnerID    string
 	ProposalID string
+	UpTo       int64
 	Max        int64
 }

@@ -121,7 +121,8 @@ type Reader interface {
 	TokenGetByHash(ctx context.Context, arg TokenGetByHashParams) (TokenGetByHashRow, error)
 	// The tokens, newest first. Index tokens_by_created.
 	TokenPage(ctx context.Context, arg TokenPageParams) ([]Token, error)
-	// The states that a proposal came into, the latest first. Primary key.
+	// The states that a proposal came into up to a version, the latest first. Primary
+	// key. Whoever shows the proposal as it read it before asks for none after that.
 	TransitionList(ctx context.Context, arg TransitionListParams) ([]ProposalTransition, error)
 	// The workers of an owner by name. Primary key.
 	WorkerPage(ctx context.Context, arg WorkerPageParams) ([]Worker, error)

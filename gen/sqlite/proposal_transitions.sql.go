@@ -37,15 +37,22 @@ select owner_id, proposal_id, version, from_state, to_state, actor, entered_at
 from proposal_transitions
 where owner_id = ?1
     and proposal_id = ?2
+    and version <= ?3
 order by version desc
-limit cast(?3 as bigint)
+limit cast(?4 as bigint)
 `
 
 type TransitionListParams = model.TransitionListParams
 
-// The states that a proposal came into, the latest first. Primary key.
+// The states that a proposal came into up to a version, the latest first. Primary
+// key. Whoever shows the proposal as it read it before asks for none after that.
 func (q *Queries) TransitionList(ctx context.Context, arg TransitionListParams) ([]ProposalTransition, error) {
-	rows, err := q.db.QueryContext(ctx, TransitionList, arg.OwnerID, arg.ProposalID, arg.Max)
+	rows, err := q.db.QueryContext(ctx, TransitionList,
+		arg.OwnerID,
+		arg.ProposalID,
+		arg.UpTo,
+		arg.Max,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -236,4 +236,8 @@ func TestDatabaseThatIsAwayIsAnError(t *testing.T) {
 	if err == nil || store.Away(err) || !strings.Contains(err.Error(), "there is no database") {
 		t.Errorf("%v", err)
 	}
+	_, err = doctor.Run(t.Context(), doctor.Config{URL: "sqlite:" + t.TempDir(), Limits: doctor.Defaults})
+	if err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a folder: %v", err)
+	}
 }

@@ -20,8 +20,12 @@ func (e *exam) sqlite(ctx context.Context) error {
 		return err
 	}
 	defer l.Close()
-	if _, err := os.Stat(l.Path); errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(l.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no database %s", l.Path)
+	case err == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("%s is no database: it is not a regular file", l.Path)
 	}
 	sound := e.integrity(ctx, l)
 	if sound {

@@ -9,5 +9,6 @@ func (m *Metrics) TimeForTest(now func() time.Time) { m.queue.now = now }
 const (
 	CountCapForTest    = countCap
 	LabelledForTest    = labelled
+	KindsPageForTest   = kindsPage
 	FiguresLastForTest = figuresLast
 )

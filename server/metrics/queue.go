@@ -158,6 +158,9 @@ type probe struct {
 const lowestPriority = 4
 
 func (b *backlog) add(ctx context.Context, q model.Reader, page []model.KindWalkRow) error {
+	if len(page) == 0 {
+		return nil // no owner yet, or the page before was the last, and full
+	}
 	var all []probe
 	for _, k := range page {
 		if at, known := b.first[k.Name]; !known || k.CreatedAt.Before(at) {

@@ -76,6 +76,17 @@ func plant(t *testing.T, s *store.Store, owner, kind string, priority, n int, ag
 		fmt.Sprint("job_", owner, kind, priority, age), owner, kind, priority, n, dbtest.T0.Add(-age).UnixMicro())
 }
 
+// plantKinds registers kinds a1 to an, later than every other.
+func plantKinds(t *testing.T, s *store.Store, owner string, n int) {
+	t.Helper()
+	numbers, late := fmt.Sprintf("generate_series(1, %d) i", n), "to_timestamp(4000000000)"
+	if s.Engine() == store.SQLite {
+		numbers, late = fmt.Sprintf("(with recursive n(i) as (select 1 union all select i + 1 from n where i < %d) select i from n)", n), "4000000000000000"
+	}
+	dbtest.SQL(t, s, `insert into job_kinds (owner_id, name, lease_seconds, max_attempts, backoff_base_seconds, backoff_cap_seconds, version, created_at, updated_at)
+		select '`+owner+`', 'a' || cast(i as text), 60, 5, 5, 9, 1, `+late+`, `+late+` from `+numbers)
+}
+
 func TestQueueFiguresCountWhatIsDueByKind(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, s *store.Store) {
@@ -104,12 +115,7 @@ func TestKindsBeyondTheLabelsAreCountedTogether(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		ada := dbtest.Owner(t, s, "ada").ID
-		numbers, late := "generate_series(1, 1000) i", "to_timestamp(4000000000)"
-		if s.Engine() == store.SQLite {
-			numbers, late = "(with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000) select i from n)", "4000000000000000"
-		}
-		dbtest.SQL(t, s, `insert into job_kinds (owner_id, name, lease_seconds, max_attempts, backoff_base_seconds, backoff_cap_seconds, version, created_at, updated_at)
-			select '`+ada+`', 'a' || cast(i as text), 60, 5, 5, 9, 1, `+late+`, `+late+` from `+numbers)
+		plantKinds(t, s, ada, 1000)
 		plant(t, s, ada, "review", 3, 1, time.Second)
 		plant(t, s, ada, "a998", 3, 2, time.Second)
 		plant(t, s, ada, "a999", 3, 3, time.Second)
@@ -120,6 +126,24 @@ func TestKindsBeyondTheLabelsAreCountedTogether(t *testing.T) {
 		}
 		if pages := int64(5); statements > 3*pages+1 {
 			t.Errorf("a look ran %d statements for %d pages of kinds", statements, pages)
+		}
+	})
+}
+
+// TestQueueFiguresWithoutAKindBehindAPage: before the first owner there is no
+// kind at all, and a full page may be the last one.
+func TestQueueFiguresWithoutAKindBehindAPage(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		m, _ := looked(t, s)
+		if due := scrape(t, m).values("stint_queue_due_jobs"); len(due) > 0 {
+			t.Errorf("without an owner: %v", due)
+		}
+		ada := dbtest.Owner(t, s, "ada").ID
+		plantKinds(t, s, ada, metrics.KindsPageForTest-dbtest.Get[int](t, s, "select count(*) from job_kinds"))
+		look(t, m, s)
+		if due := scrape(t, m).values("stint_queue_due_jobs"); len(due) != metrics.LabelledForTest {
+			t.Errorf("with a full page of kinds: %v", due)
 		}
 	})
 }

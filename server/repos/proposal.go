@@ -51,7 +51,9 @@ func GetProposal(ctx context.Context, q model.Reader, now coltype.Time, ownerID,
 	if err != nil {
 		return Detail{}, fmt.Errorf("get %s: %w", proposalID, err)
 	}
-	transitions, err := q.TransitionList(ctx, model.TransitionListParams{OwnerID: ownerID, ProposalID: proposalID, Max: maxTransitions})
+	// A transition that is committed between the two statements is left out: what
+	// is shown, and named by the ETag, is one version.
+	transitions, err := q.TransitionList(ctx, model.TransitionListParams{OwnerID: ownerID, ProposalID: proposalID, UpTo: row.Version, Max: maxTransitions})
 	if err != nil {
 		return Detail{}, fmt.Errorf("list the transitions of %s: %w", proposalID, err)
 	}

@@ -1,6 +1,7 @@
 package repos_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -128,6 +129,28 @@ func TestEveryTransitionIsKeptWithWhoAndWhen(t *testing.T) {
 		d.pass(-time.Hour)
 		if p := d.move(id, map[string]string{repos.Open: repos.Merged, repos.Closed: repos.Open}[state], 60); p.UpdatedAt.Before(got.UpdatedAt) {
 			d.Errorf("updated at %s, before %s", p.UpdatedAt, got.UpdatedAt)
+		}
+	})
+}
+
+// meanwhile has others write between the two statements of a read.
+type meanwhile struct {
+	model.Reader
+	write func()
+}
+
+func (m meanwhile) TransitionList(ctx context.Context, arg model.TransitionListParams) ([]model.ProposalTransition, error) {
+	m.write()
+	return m.Reader.TransitionList(ctx, arg)
+}
+
+func TestProposalMovedWhileItIsReadIsShownInOneVersion(t *testing.T) {
+	each(t, func(d *desk) {
+		id := d.open(repos.ProposalIn{Head: "a"}).Proposal.ID
+		want := d.get(id)
+		got, err := repos.GetProposal(d.Context(), meanwhile{d.s, func() { d.move(id, repos.Closed, 1) }}, d.now, d.owner, id)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			d.Errorf("%v (-want +got)\n%s", err, diff)
 		}
 	})
 }

@@ -46,6 +46,20 @@ func Hold(path string) (release func(), err error) {
 	return sync.OnceFunc(func() { _ = f.Close() }), nil
 }
 
+// oneName refuses a file with a hard link: SQLite keeps its log, and Hold its
+// lock, beside the name that was opened. Under another name the file is another
+// database, and two logs are written into it.
+func oneName(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("open the database %s: %w", path, err)
+	}
+	if of, ok := info.Sys().(*syscall.Stat_t); ok && of.Nlink > 1 {
+		return fmt.Errorf("%s has %d names (hard links), and SQLite's log stands beside one only: stop what uses the other names, and remove them", path, of.Nlink)
+	}
+	return nil
+}
+
 // sign writes who holds the file: a process of this machine, or of the container
 // that calls itself that.
 func sign(f *os.File) error {
@@ -79,6 +93,9 @@ func hold(path string, c Config) (release func(), err error) {
 	}
 	if err := schema.CreateFile(path); err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", path, err)
+	}
+	if err := oneName(path); err != nil {
+		return nil, err
 	}
 	return Hold(path)
 }

@@ -47,6 +47,29 @@ func TestAnSQLiteFileHasOneServer(t *testing.T) {
 	next.Close()
 }
 
+// TestAHardLinkIsNotServed: the name beside has neither the log nor the lock.
+func TestAHardLinkIsNotServed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "stint.db"), filepath.Join(dir, "link.db")
+	s, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + path, Serve: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := os.Link(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(t.Context(), store.Config{URL: "sqlite:" + link, Serve: true}); err == nil || !strings.Contains(err.Error(), "has 2 names (hard links)") {
+		t.Errorf("a server of the other name: %v", err)
+	}
+	for _, suffix := range []string{"-wal", ".server"} {
+		if _, err := os.Stat(link + suffix); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the refused server left %s: %v", suffix, err)
+		}
+	}
+}
+
 // TestAStoreLeavesAnotherProgramsFileAlone: opening it would change its journal.
 func TestAStoreLeavesAnotherProgramsFileAlone(t *testing.T) {
 	t.Parallel()

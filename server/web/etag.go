@@ -21,7 +21,7 @@ func ETagWith(version int64, beside ...string) string {
 
 // versionOf is the tag of the version that a tag of either form names.
 func versionOf(tag string) string {
-	if version, _, ok := strings.Cut(tag, "-"); ok && strings.HasPrefix(version, `"v`) {
+	if version, beside, ok := strings.Cut(tag, "-"); ok && strings.HasPrefix(version, `"v`) && strings.HasSuffix(beside, `"`) {
 		return version + `"`
 	}
 	return tag

@@ -114,7 +114,7 @@ func TestVersions(t *testing.T) {
 			t.Errorf("If-None-Match %s: status %d", tag, got.StatusCode)
 		}
 	}
-	for tag, want := range map[string]int{`"v3"`: 200, `"v1","v3"`: 200, `*`: 200, `"v4"`: 412, `W/"v3"`: 412, `v3`: 412, ``: 428} {
+	for tag, want := range map[string]int{`"v3"`: 200, `"v1","v3"`: 200, `*`: 200, `"v4"`: 412, `W/"v3"`: 412, `v3`: 412, `"v3-1f"`: 200, `"v3-1f`: 412, `"v3-`: 412, ``: 428} {
 		got := e.do(t, "PATCH", "/v1/things/a", "", "If-Match", tag)
 		if got.StatusCode != want || (want == 200 && got.Header.Get("ETag") != `"v4"`) {
 			t.Errorf("If-Match %s: status %d: %s", tag, got.StatusCode, got.body)
