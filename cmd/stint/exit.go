@@ -8,6 +8,7 @@ import (
 
 	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/store"
 )
 
 // The exit codes of every sub-command.
@@ -56,6 +57,9 @@ func exitCode(err error) int {
 	}
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
 		return exitOf(f.Status)
+	}
+	if store.Away(err) {
+		return exitRetryLater
 	}
 	return exitFailed
 }

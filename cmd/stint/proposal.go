@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -82,12 +83,15 @@ func proposalMoveCmd(g *globals, name, short string, act func(ctx context.Contex
 			if err != nil {
 				return err
 			}
-			if match == "" {
+			switch {
+			case match == "":
 				present, err := api.Answer[client.ProposalDetail](c.GetProposal(cmd.Context(), args[0]))
 				if err != nil {
 					return err
 				}
 				match = present.Header.Get("ETag")
+			case !strings.ContainsAny(match, `"*`):
+				match = `"` + match + `"` // shells take quotes off
 			}
 			done, err := api.Answer[client.Moved](act(cmd.Context(), c, args[0], match))
 			if err != nil {
@@ -97,6 +101,6 @@ func proposalMoveCmd(g *globals, name, short string, act func(ctx context.Contex
 			return g.printAction(cmd, done.Raw, p.ID, fmt.Sprintf("%s is %s, version %d", p.ID, p.State, p.Version))
 		},
 	}
-	cmd.Flags().StringVar(&match, "if-match", "", "ETag of the version that you looked at (default: whatever it is now)")
+	cmd.Flags().StringVar(&match, "if-match", "", "ETag of the version that you looked at, such as v3 (default: whatever it is now)")
 	return cmd
 }
