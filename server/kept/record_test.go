@@ -4,6 +4,7 @@ package kept
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,8 +97,58 @@ func fill(t *testing.T, s *store.Store) {
 			t.Fatal("the duplicate of a claimed job was not kept")
 		}
 		_, err = jobs.Cancel(ctx, q, now, jobs.ByHandIn{OwnerID: owner.ID, ID: taken[2].Job.ID, Actor: "kept"})
-		return err
+		must(err)
+		fillProposals(t, q, owner.ID, taken[0].RunID)
+		return fillControl(t, q, owner.ID)
 	}))
+}
+
+// fillProposals leaves a proposal in each state, one of them opened again.
+func fillProposals(t *testing.T, q model.Querier, owner, run string) {
+	ctx, now := t.Context(), dbtest.T0
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	stream, body, base, link := "main", "It leaked.", "4f2a", "https://example.org/7"
+	got, err := repos.Track(ctx, q, now, repos.TrackIn{OwnerID: owner, Ref: repos.Ref{Forge: "gitea", Host: "git.example.org", Namespace: "Acme", Name: "Site"}, DefaultStream: &stream})
+	must(err)
+	for i, moves := range [][]string{{}, {repos.Merged}, {repos.Closed}, {repos.Closed, repos.Open}} {
+		made, err := repos.Create(ctx, q, now, repos.ProposalIn{
+			OwnerID: owner, RepoID: got.Repo.ID, Stream: stream, Head: "fix-" + string(rune('a'+i)), Base: &base, Title: "Mend <the> roof ü",
+			Body: &body, Author: "ada", URL: &link, RunID: &run, Actor: "kept",
+		})
+		must(err)
+		for _, to := range moves {
+			_, err := repos.Move(ctx, q, now, repos.MoveIn{
+				OwnerID: owner, ID: made.Proposal.ID, To: to, Actor: "kept", Match: func(int64) error { return nil },
+			})
+			must(err)
+		}
+	}
+}
+
+// fillControl leaves a lease, a worker, a login link, and the session of
+// another one.
+func fillControl(t *testing.T, q model.Querier, owner string) error {
+	ctx, now := t.Context(), dbtest.T0
+	link := control.LinkIn{OwnerID: owner, Name: "kept", Scopes: []string{"jobs:read"}, Life: 10 * time.Minute, Session: time.Hour}
+	for _, use := range []bool{false, true} {
+		secret, _, err := control.NewLink(ctx, q, now, link)
+		if err == nil && use {
+			_, _, err = control.Login(ctx, q, now, secret)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := q.WorkerSeen(ctx, model.WorkerSeenParams{Rows: fmt.Sprintf(`[{"owner_id":%q,"name":"w","at":%d}]`, owner, now.UnixMicro())}); err != nil {
+		return err
+	}
+	_, err := q.LeaseTake(ctx, model.LeaseTakeParams{Name: "run-reaper", Holder: "kept", TakenAt: now, ExpiresAt: now.Add(time.Minute)})
+	return err
 }
 
 // columnsOf names the tables and their columns, in one row each.
@@ -125,7 +176,8 @@ func columnsOf(t *testing.T, s *store.Store) map[string][]map[string]any {
 // copyRows puts the rows into SQLite, parents first.
 func copyRows(t *testing.T, s *store.Store, rows map[string][]map[string]any) {
 	db := dbtest.DB(t, s)
-	order := []string{"owners", "tokens", "meta", "idempotency_keys", "repos", "job_kinds", "jobs", "runs"}
+	order := []string{"owners", "tokens", "meta", "idempotency_keys", "repos", "job_kinds", "jobs", "runs",
+		"proposals", "proposal_transitions", "leases", "workers", "login_links"}
 	if len(order) != len(rows) {
 		t.Fatalf("the order of tables names %d of %d", len(order), len(rows))
 	}
