@@ -34,14 +34,14 @@ func each(t *testing.T, fn func(d *desk)) {
 
 func (d *desk) pass(by time.Duration) { d.now = d.now.Add(by) }
 
-// try runs fn in one transaction. On SQLite it tries again when the writer was
-// not to be had in time, as a client does after Retry-After: under the race
-// detector the queue for the writer is long.
+// try runs fn in one transaction. It tries again when a connection, or SQLite's
+// writer, was not to be had in time, as a client does after Retry-After: on a
+// busy machine and under the race detector the queue is long.
 func (d *desk) try(fn func(q model.Querier) error) error {
 	for {
 		err := d.s.Tx(d.Context(), fn)
 		var f *fault.Fault
-		if d.s.Engine() != store.SQLite || !errors.As(err, &f) || f.Code != "unavailable" || d.Context().Err() != nil {
+		if !errors.As(err, &f) || f.Code != "unavailable" || d.Context().Err() != nil {
 			return err
 		}
 	}
