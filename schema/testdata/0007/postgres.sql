@@ -313,32 +313,32 @@ WITH (fillfactor='85');
 -- Data for Name: idempotency_keys; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.idempotency_keys VALUES ('own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'tok', 'POST /v1/jobs', 'k', 'f', 201, '{"kept":true}', '2026-03-04 10:51:07.890123+05:45', '', NULL);
+INSERT INTO public.idempotency_keys VALUES ('own_01a22965-a12c-7b51-ac44-925ec2187d58', 'tok', 'POST /v1/jobs', 'k', 'f', 201, '{"kept":true}', '2026-03-04 10:51:07.890123+05:45', '', NULL);
 
 
 --
 -- Data for Name: job_kinds; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.job_kinds VALUES ('own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'implement', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.job_kinds VALUES ('own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'review', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.job_kinds VALUES ('own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'discover', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.job_kinds VALUES ('own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'sync', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.job_kinds VALUES ('own_01a22965-a12c-7b51-ac44-925ec2187d58', 'implement', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.job_kinds VALUES ('own_01a22965-a12c-7b51-ac44-925ec2187d58', 'review', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.job_kinds VALUES ('own_01a22965-a12c-7b51-ac44-925ec2187d58', 'discover', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.job_kinds VALUES ('own_01a22965-a12c-7b51-ac44-925ec2187d58', 'sync', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: jobs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.jobs VALUES ('job_01a22960-d153-75d3-8bf9-afcc67834b71', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'implement', 'pending', NULL, 'issue:github:github.com/acme/widget#7', 'repo_01a22960-d140-7481-9c02-e3a16f229b5f', 7, '{}', 3, '2026-03-04 11:51:07.890123+05:45', 0, 5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.jobs VALUES ('job_01a22960-d153-75d1-84a7-fdb9db05d355', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'implement', 'pending', NULL, 'key-g', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.jobs VALUES ('job_01a22960-d153-75d2-85c8-dd97d5adf4b7', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'implement', 'pending', NULL, 'key-h', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.jobs VALUES ('job_01a22960-d153-75be-b3eb-0b1efc8ec122', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'implement', 'succeeded', NULL, 'key-a', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '[1,null]', NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.jobs VALUES ('job_01a22960-d153-75c6-a77a-a2c3dda5833b', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'implement', 'failed', NULL, 'key-b', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.jobs VALUES ('job_01a22960-d153-75c9-a857-de39c2d6fd9a', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'implement', 'pending', NULL, 'key-d', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.jobs VALUES ('job_01a22960-d153-75cb-aea3-86cb82e69a41', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'implement', 'claimed', NULL, 'key-e', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, '7NXEQIJBPIARAIDQ5GX5NJL24K.job_01a22960-d153-75cb-aea3-86cb82e69a41', 'w', '2026-03-04 10:52:07.890123+05:45', NULL, NULL, NULL, NULL, '{"done":1}', NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.jobs VALUES ('job_01a22960-d153-75ce-8aac-58ba8ee1570e', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'implement', 'claimed', NULL, 'key-f', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, '7NXEQIJBPIARAIDQ5GX5NJL24K.job_01a22960-d153-75ce-8aac-58ba8ee1570e', 'w', '2026-03-04 10:52:07.890123+05:45', '{"payload":{"n":9007199254740993,"s":"ü"},"priority":3,"run_at":null,"max_attempts":1,"traceparent":null}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.jobs VALUES ('job_01a22960-d153-75c7-8982-d256b588c909', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'implement', 'cancelled', NULL, 'key-c', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:52:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'kept', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.jobs VALUES ('job_01a22965-a167-7547-ae5a-72827b09d476', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'implement', 'pending', NULL, 'issue:github:github.com/acme/widget#7', 'repo_01a22965-a15c-79cc-bdcb-da7ac304575d', 7, '{}', 3, '2026-03-04 11:51:07.890123+05:45', 0, 5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.jobs VALUES ('job_01a22965-a167-7545-8424-0d3e3e5b83f3', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'implement', 'pending', NULL, 'key-g', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.jobs VALUES ('job_01a22965-a167-7546-8f5a-265bd52bf6b3', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'implement', 'pending', NULL, 'key-h', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.jobs VALUES ('job_01a22965-a167-752d-b97c-c4668d186749', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'implement', 'succeeded', NULL, 'key-a', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '[1,null]', NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.jobs VALUES ('job_01a22965-a167-7538-b830-d6e4e62120cf', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'implement', 'failed', NULL, 'key-b', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.jobs VALUES ('job_01a22965-a167-7540-89f4-3f1681975b1b', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'implement', 'pending', NULL, 'key-d', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.jobs VALUES ('job_01a22965-a167-7542-9796-07ab2affec80', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'implement', 'claimed', NULL, 'key-e', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'INR4M2VXV5OGC3JJQ2QMSAF7QD.job_01a22965-a167-7542-9796-07ab2affec80', 'w', '2026-03-04 10:52:07.890123+05:45', NULL, NULL, NULL, NULL, '{"done":1}', NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.jobs VALUES ('job_01a22965-a167-7544-adc2-f1a4f135ee64', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'implement', 'claimed', NULL, 'key-f', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'INR4M2VXV5OGC3JJQ2QMSAF7QD.job_01a22965-a167-7544-adc2-f1a4f135ee64', 'w', '2026-03-04 10:52:07.890123+05:45', '{"payload":{"n":9007199254740993,"s":"ü"},"priority":3,"run_at":null,"max_attempts":1,"traceparent":null}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.jobs VALUES ('job_01a22965-a167-753b-9592-700bdcf68fdc', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'implement', 'cancelled', NULL, 'key-c', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:52:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'kept', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
@@ -352,8 +352,8 @@ INSERT INTO public.leases VALUES ('run-reaper', 'kept', 1, '2026-03-04 10:51:07.
 -- Data for Name: login_links; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.login_links VALUES ('b4d3215fa0494ba7db786527a8c3c2795cb0a9af09608382f2c421386dbad7db', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', NULL);
-INSERT INTO public.login_links VALUES ('e366fba1cfb9ae0d08b9fb8c6711565b2060d4ed61782362f19fdd309bb86ccc', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.login_links VALUES ('ff047b2913d98049159e3accf940338e83d619e4745692d034818aac67fa01cb', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', NULL);
+INSERT INTO public.login_links VALUES ('629f5ae429622880aa40dba880df5ddb57d0f481d6e9818decd551d4ea6bddee', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
@@ -367,51 +367,51 @@ INSERT INTO public.meta VALUES ('kept', 'yes');
 -- Data for Name: owners; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.owners VALUES ('own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'keeper', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.owners VALUES ('own_01a22965-a12c-7b51-ac44-925ec2187d58', 'keeper', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: proposal_transitions; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.proposal_transitions VALUES ('own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'prop_01a22960-d1ee-721e-a27b-9106fae04d5a', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'prop_01a22960-d205-7313-a4ff-74d12bf40d29', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'prop_01a22960-d205-7313-a4ff-74d12bf40d29', 2, 'open', 'merged', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'prop_01a22960-d213-7477-b4d8-c0a385d1acbd', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'prop_01a22960-d213-7477-b4d8-c0a385d1acbd', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'prop_01a22960-d215-7ec0-ad9f-4b044f69eded', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'prop_01a22960-d215-7ec0-ad9f-4b044f69eded', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'prop_01a22960-d215-7ec0-ad9f-4b044f69eded', 3, 'closed', 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22965-a12c-7b51-ac44-925ec2187d58', 'prop_01a22965-a1ce-7ee5-af16-9d6e3b02f8f7', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22965-a12c-7b51-ac44-925ec2187d58', 'prop_01a22965-a1dc-7dda-8d98-d17944d1818b', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22965-a12c-7b51-ac44-925ec2187d58', 'prop_01a22965-a1dc-7dda-8d98-d17944d1818b', 2, 'open', 'merged', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22965-a12c-7b51-ac44-925ec2187d58', 'prop_01a22965-a1df-7d70-850b-61aacf37c2b2', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22965-a12c-7b51-ac44-925ec2187d58', 'prop_01a22965-a1df-7d70-850b-61aacf37c2b2', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22965-a12c-7b51-ac44-925ec2187d58', 'prop_01a22965-a1e1-7b7b-aab8-0cf268749661', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22965-a12c-7b51-ac44-925ec2187d58', 'prop_01a22965-a1e1-7b7b-aab8-0cf268749661', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22965-a12c-7b51-ac44-925ec2187d58', 'prop_01a22965-a1e1-7b7b-aab8-0cf268749661', 3, 'closed', 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: proposals; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.proposals VALUES ('prop_01a22960-d1ee-721e-a27b-9106fae04d5a', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'repo_01a22960-d1e9-7656-8ac8-d084fbc7ec7d', 'main', 'fix-a', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22960-d1a5-723f-9f03-b0e75e00739b', 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.proposals VALUES ('prop_01a22960-d205-7313-a4ff-74d12bf40d29', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'repo_01a22960-d1e9-7656-8ac8-d084fbc7ec7d', 'main', 'fix-b', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'merged', 'https://example.org/7', 'run_01a22960-d1a5-723f-9f03-b0e75e00739b', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposals VALUES ('prop_01a22960-d213-7477-b4d8-c0a385d1acbd', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'repo_01a22960-d1e9-7656-8ac8-d084fbc7ec7d', 'main', 'fix-c', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'closed', 'https://example.org/7', 'run_01a22960-d1a5-723f-9f03-b0e75e00739b', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposals VALUES ('prop_01a22960-d215-7ec0-ad9f-4b044f69eded', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'repo_01a22960-d1e9-7656-8ac8-d084fbc7ec7d', 'main', 'fix-d', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22960-d1a5-723f-9f03-b0e75e00739b', 3, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.proposals VALUES ('prop_01a22965-a1ce-7ee5-af16-9d6e3b02f8f7', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'repo_01a22965-a1ca-75d9-9cfa-c244e136c5e8', 'main', 'fix-a', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22965-a19d-73a0-aa73-ff6e929a9f9a', 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.proposals VALUES ('prop_01a22965-a1dc-7dda-8d98-d17944d1818b', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'repo_01a22965-a1ca-75d9-9cfa-c244e136c5e8', 'main', 'fix-b', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'merged', 'https://example.org/7', 'run_01a22965-a19d-73a0-aa73-ff6e929a9f9a', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposals VALUES ('prop_01a22965-a1df-7d70-850b-61aacf37c2b2', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'repo_01a22965-a1ca-75d9-9cfa-c244e136c5e8', 'main', 'fix-c', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'closed', 'https://example.org/7', 'run_01a22965-a19d-73a0-aa73-ff6e929a9f9a', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposals VALUES ('prop_01a22965-a1e1-7b7b-aab8-0cf268749661', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'repo_01a22965-a1ca-75d9-9cfa-c244e136c5e8', 'main', 'fix-d', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22965-a19d-73a0-aa73-ff6e929a9f9a', 3, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
 
 
 --
 -- Data for Name: repos; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.repos VALUES ('repo_01a22960-d140-7481-9c02-e3a16f229b5f', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'github', 'github.com', 'Acme', 'Widget', NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.repos VALUES ('repo_01a22960-d1e9-7656-8ac8-d084fbc7ec7d', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'gitea', 'git.example.org', 'Acme', 'Site', 'main', NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repos VALUES ('repo_01a22965-a15c-79cc-bdcb-da7ac304575d', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'github', 'github.com', 'Acme', 'Widget', NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repos VALUES ('repo_01a22965-a1ca-75d9-9cfa-c244e136c5e8', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'gitea', 'git.example.org', 'Acme', 'Site', 'main', NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: runs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.runs VALUES ('run_01a22960-d1a5-7259-8930-365f007777e8', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'job', NULL, 'job_01a22960-d153-75cb-aea3-86cb82e69a41', NULL, 'running', 1, 'w', 'b17cf80c0539f427e76bdd8b4803299097c5e654156d8a10190cb1c237eb320b', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22960-d1a5-725b-a6c9-93c3a08b39af', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'job', NULL, 'job_01a22960-d153-75ce-8aac-58ba8ee1570e', NULL, 'running', 1, 'w', '5b8f57b008770976fcadefb02b6af160cd7e8abfcd60b99bb188438515f8ac4b', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22960-d1a5-723f-9f03-b0e75e00739b', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'job', NULL, 'job_01a22960-d153-75be-b3eb-0b1efc8ec122', NULL, 'succeeded', 1, 'w', 'e77d80e71c0e9c4279aafb6248902af69ca0d8e42927e2848e9b497e12531ce6', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.runs VALUES ('run_01a22960-d1a5-7253-a7b1-af2074056d1e', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'job', NULL, 'job_01a22960-d153-75c6-a77a-a2c3dda5833b', NULL, 'failed', 1, 'w', 'cbbc6274da7dcfdc09c3ad0178e1a26283ea59efe065ee51bb1c96040dc57909', NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.runs VALUES ('run_01a22960-d1a5-7256-95ed-3d8765e532ce', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'job', NULL, 'job_01a22960-d153-75c7-8982-d256b588c909', NULL, 'cancelled', 1, 'w', 'a26a5d901a750e5b7c2abe47c7029b42ef79541fda064bdbcc1319ad357a7b23', NULL, 'snoozed', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.runs VALUES ('run_01a22960-d1a5-7258-9804-7a0f37bd1f39', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'job', NULL, 'job_01a22960-d153-75c9-a857-de39c2d6fd9a', NULL, 'cancelled', 1, 'w', 'd32420fb05c06de43ba6fd0be3b186e2809115b6ed65bc6097d84cf03d3b3a85', NULL, 'released', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.runs VALUES ('run_01a22965-a19d-73c5-b5f7-8d3ed1c53945', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'job', NULL, 'job_01a22965-a167-7542-9796-07ab2affec80', NULL, 'running', 1, 'w', '25c5b3f267710df7ff2190843aa18c0d6299b724a72dbbf6a3d681a0bc48147f', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22965-a19d-73c7-8010-a6cc4a59c3ec', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'job', NULL, 'job_01a22965-a167-7544-adc2-f1a4f135ee64', NULL, 'running', 1, 'w', '4b70da2c0e258073e05d5eb092653e16be68571bea3649a193ed7321b1768c4b', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22965-a19d-73a0-aa73-ff6e929a9f9a', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'job', NULL, 'job_01a22965-a167-752d-b97c-c4668d186749', NULL, 'succeeded', 1, 'w', 'f46bde0e7d679a21b5ceb7198d2ab29502f92050259e9913ea176e7941d1a60a', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.runs VALUES ('run_01a22965-a19d-73ba-a794-d857efc55d41', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'job', NULL, 'job_01a22965-a167-7538-b830-d6e4e62120cf', NULL, 'failed', 1, 'w', '93ff01075ad2401186cb2d3e10e3b1f5aba2b867c034021473da0dcd9e953ef9', NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.runs VALUES ('run_01a22965-a19d-73c0-a52d-304747c8d578', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'job', NULL, 'job_01a22965-a167-753b-9592-700bdcf68fdc', NULL, 'cancelled', 1, 'w', '900f9a9f637f7672aa37a935eb134a95d6e84bc4a58012a0f862312af8a370d8', NULL, 'snoozed', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.runs VALUES ('run_01a22965-a19d-73c2-aef5-02b9b8d4881b', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'job', NULL, 'job_01a22965-a167-7540-89f4-3f1681975b1b', NULL, 'cancelled', 1, 'w', '2b4495db34deac01941100a1016903cb54f2807c45cffe128780707d4f850f2c', NULL, 'released', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
@@ -431,15 +431,15 @@ INSERT INTO public.schema_migrations VALUES ('0007', 'c8f7c1cd9476366738d49bedf8
 -- Data for Name: tokens; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.tokens VALUES ('tok_01a22960-d104-772f-83fd-64be31baf4d2', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'kept', '67966b444e75839e4e733e168c870d4546ed8b3bea086887969cf246fc79e2ad', '["admin"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'bearer');
-INSERT INTO public.tokens VALUES ('tok_01a22960-d22e-797c-829a-8013a9728bb6', 'own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'kept', 'c635404570e7ff62ea157e3a976d7b97c0e798d523c43b3d0fc75b033a1fbe4a', '["jobs:read"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'session');
+INSERT INTO public.tokens VALUES ('tok_01a22965-a148-7ca6-abd1-7b6fc669e4cb', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'kept', 'fc20b8039a7c49df0520a937d7003091e1ab99b7c7d4405904b4e83e03617160', '["admin"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'bearer');
+INSERT INTO public.tokens VALUES ('tok_01a22965-a1ed-701a-9459-5f9d801e914c', 'own_01a22965-a12c-7b51-ac44-925ec2187d58', 'kept', '6c4e5e5aa254970a2ed9fe27fb4265cced87744d895b71a33e6ba937dae8be89', '["jobs:read"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'session');
 
 
 --
 -- Data for Name: workers; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.workers VALUES ('own_01a22960-d0c5-7bb7-a6be-897694d347a3', 'w', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.workers VALUES ('own_01a22965-a12c-7b51-ac44-925ec2187d58', 'w', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
