@@ -152,7 +152,8 @@ func TestProposalsTextsKeepTheirBounds(t *testing.T) {
 		}
 		for member, values := range map[string][]string{
 			"url": {"javascript:alert(1)", "JavaScript:alert(1)", "java\tscript:x", " http://a", "//a.example", "/a", "http:///a", "https://", "data:text/html,x",
-				"ftp://a", "http://a b", "https://a/\u202e", "https://a.example/" + strings.Repeat("x", 240), "h ttp://a"},
+				"ftp://a", "http://a b", "https://a/\u202e", "https://a.example/" + strings.Repeat("x", 240), "h ttp://a",
+				"http://:80", "https://forge.example@evil.example/"},
 			"stream": {"", " main", "main ", "ma\u200bin", "ma\tin", "a\u00a0b", strings.Repeat("s", 256)},
 			"head":   {"", "a\n", strings.Repeat("é", 128)},
 			"base":   {"", "\u202ex"},

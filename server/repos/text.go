@@ -22,17 +22,18 @@ func unclear(pointer string, text *string) []fault.Item {
 	return []fault.Item{{Pointer: pointer, Detail: "expected visible characters, and no space at either end"}}
 }
 
-// unlinkable are the faults of an address that a console may link.
+// unlinkable are the faults of an address that a console may link. A user part
+// is shown before the host, and may look like one.
 func unlinkable(pointer string, text *string) []fault.Item {
 	if text == nil {
 		return nil
 	}
 	u, err := url.Parse(*text)
 	hidden := func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }
-	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.ContainsFunc(*text, hidden) {
+	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && !strings.ContainsFunc(*text, hidden) {
 		return nil
 	}
-	return []fault.Item{{Pointer: pointer, Detail: "expected an absolute http or https URL"}}
+	return []fault.Item{{Pointer: pointer, Detail: "expected an absolute http or https URL, without a user"}}
 }
 
 // overlong are the faults of a proposal's body.
