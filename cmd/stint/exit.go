@@ -8,7 +8,6 @@ import (
 
 	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/server/fault"
-	"github.com/stint-run/stint/server/store"
 )
 
 // The exit codes of every sub-command.
@@ -57,9 +56,6 @@ func exitCode(err error) int {
 	}
 	if f, ok := errors.AsType[*fault.Fault](err); ok {
 		return exitOf(f.Status)
-	}
-	if store.Away(err) {
-		return exitRetryLater
 	}
 	return exitFailed
 }
