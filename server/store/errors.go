@@ -103,8 +103,8 @@ func Explain(err error) error {
 }
 
 // Away reports whether err comes from the state of the database: it cannot be
-// had now, and may be later.
-func Away(err error) bool { return err != nil && away(err) }
+// had now, and may be later. One that lets nobody in (Rejected) is not away.
+func Away(err error) bool { return err != nil && away(err) && Rejected(err) == nil }
 
 // poolerInTheWay reports that a prepared statement met another connection than
 // the one it was prepared on; see ExecMode.
