@@ -22,11 +22,7 @@ set state = 'cancelled',
 where id = $3
     and owner_id = $4
     and state = 'pending'
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 `
 
 type JobCancelParams = model.JobCancelParams
@@ -106,13 +102,7 @@ where jobs.state = 'pending'
         ) c
         limit cast($6 as bigint)
     ))
-returning
-    jobs.id, jobs.owner_id, jobs.kind, jobs.state, jobs.waiting_for, jobs.key, jobs.repo_id,
-    jobs.issue_number, jobs.payload, jobs.priority, jobs.run_at, jobs.attempt, jobs.max_attempts,
-    jobs.lease_token, jobs.claimed_by, jobs.lease_expires_at, jobs.again, jobs.follows,
-    jobs.followed_by, jobs.cancel_requested_at, jobs.progress, jobs.result, jobs.error,
-    jobs.concurrency_key, jobs.traceparent, jobs.actor, jobs.acted_at, jobs.created_at,
-    jobs.updated_at, jobs.finished_at
+returning jobs.id, jobs.owner_id, jobs.kind, jobs.state, jobs.waiting_for, jobs.key, jobs.repo_id, jobs.issue_number, jobs.payload, jobs.priority, jobs.run_at, jobs.attempt, jobs.max_attempts, jobs.lease_token, jobs.claimed_by, jobs.lease_expires_at, jobs.again, jobs.follows, jobs.followed_by, jobs.cancel_requested_at, jobs.progress, jobs.result, jobs.error, jobs.concurrency_key, jobs.traceparent, jobs.actor, jobs.acted_at, jobs.created_at, jobs.updated_at, jobs.finished_at
 `
 
 type JobClaimParams = model.JobClaimParams
@@ -279,11 +269,7 @@ func (q *Queries) JobCountTroubled(ctx context.Context, arg JobCountTroubledPara
 }
 
 const JobGet = `-- name: JobGet :one
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 from jobs
 where id = $1
     and owner_id = $2
@@ -331,11 +317,7 @@ func (q *Queries) JobGet(ctx context.Context, arg JobGetParams) (Job, error) {
 }
 
 const JobGetByKey = `-- name: JobGetByKey :one
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 from jobs
 where owner_id = $1
     and key = $2
@@ -395,11 +377,7 @@ select
     x ->> 'follows', x ->> 'traceparent', cast($2 as timestamptz), cast($2 as timestamptz)
 from json_array_elements(cast(cast($3 as text) as json)) t(x)
 on conflict (owner_id, key) where finished_at is null do nothing
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 `
 
 type JobInsertManyParams = model.JobInsertManyParams
@@ -458,12 +436,7 @@ func (q *Queries) JobInsertMany(ctx context.Context, arg JobInsertManyParams) ([
 }
 
 const JobListByIDs = `-- name: JobListByIDs :many
-select
-    j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload,
-    j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by,
-    j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress,
-    j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at,
-    j.updated_at, j.finished_at
+select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at
 from jobs j
 where j.owner_id || '' = $1 -- leaves the primary key as the only index
     and j.id = any(array(select json_array_elements_text(cast(cast($2 as text) as json))))
@@ -638,11 +611,7 @@ func (q *Queries) JobListOverdue(ctx context.Context, arg JobListOverdueParams) 
 }
 
 const JobLock = `-- name: JobLock :one
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 from jobs
 where id = $1
     and owner_id = $2
@@ -691,12 +660,7 @@ func (q *Queries) JobLock(ctx context.Context, arg JobLockParams) (Job, error) {
 }
 
 const JobLockByKeys = `-- name: JobLockByKeys :many
-select
-    j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload,
-    j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by,
-    j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress,
-    j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at,
-    j.updated_at, j.finished_at
+select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at
 from jobs j
 where j.owner_id || '' = $1 -- leaves the primary key as the only index
     and j.finished_at is null
@@ -773,11 +737,7 @@ func (q *Queries) JobLockByKeys(ctx context.Context, arg JobLockByKeysParams) ([
 }
 
 const JobLockOverdue = `-- name: JobLockOverdue :many
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 from jobs
 where state = 'claimed'
     and lease_expires_at < $1
@@ -844,11 +804,7 @@ func (q *Queries) JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) 
 }
 
 const JobPage = `-- name: JobPage :many
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 from jobs
 where owner_id = $1
     and (created_at, id) < ($2, coalesce(cast($3 as text), ''))
@@ -916,11 +872,7 @@ func (q *Queries) JobPage(ctx context.Context, arg JobPageParams) ([]Job, error)
 }
 
 const JobPageByKey = `-- name: JobPageByKey :many
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 from jobs
 where owner_id = $1
     and key = $2
@@ -990,11 +942,7 @@ func (q *Queries) JobPageByKey(ctx context.Context, arg JobPageByKeyParams) ([]J
 }
 
 const JobPageByState = `-- name: JobPageByState :many
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 from jobs
 where owner_id = $1
     and state = $2
@@ -1114,11 +1062,7 @@ set payload = $1,
 where id = $7
     and owner_id = $8
     and state = 'pending'
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 `
 
 type JobReplaceParams = model.JobReplaceParams
@@ -1182,11 +1126,7 @@ where id = $3
     and owner_id = $4
     and state = 'claimed'
     and cancel_requested_at is null
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 `
 
 type JobRequestCancelParams = model.JobRequestCancelParams
@@ -1252,11 +1192,7 @@ where id = $6
     and owner_id = $7
     and state = $8
     and attempt = $9
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 `
 
 type JobReviveParams = model.JobReviveParams
@@ -1317,11 +1253,7 @@ where id = $3
     and owner_id = $4
     and state = 'claimed'
     and lease_token = $5
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 `
 
 type JobSetAgainParams = model.JobSetAgainParams
@@ -1396,11 +1328,7 @@ where id = $15
     and state = 'claimed'
     and lease_token = $17
     and lease_expires_at = $18
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 `
 
 type JobSettleParams = model.JobSettleParams

@@ -22,11 +22,7 @@ set state = 'cancelled',
 where id = ?3
     and owner_id = ?4
     and state = 'pending'
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 `
 
 type JobCancelParams = model.JobCancelParams
@@ -101,11 +97,7 @@ where jobs.state = 'pending'
             and j.run_at >= cast(t.value ->> '$.floor' as integer)
         limit cast(?6 as bigint)
     )
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 `
 
 type JobClaimParams = model.JobClaimParams
@@ -279,11 +271,7 @@ func (q *Queries) JobCountTroubled(ctx context.Context, arg JobCountTroubledPara
 }
 
 const JobGet = `-- name: JobGet :one
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 from jobs
 where id = ?1
     and owner_id = ?2
@@ -331,11 +319,7 @@ func (q *Queries) JobGet(ctx context.Context, arg JobGetParams) (Job, error) {
 }
 
 const JobGetByKey = `-- name: JobGetByKey :one
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 from jobs
 where owner_id = ?1
     and key = ?2
@@ -396,11 +380,7 @@ select
 from json_each(cast(?3 as text)) t
 where true
 on conflict (owner_id, key) where finished_at is null do nothing
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 `
 
 type JobInsertManyParams = model.JobInsertManyParams
@@ -462,12 +442,7 @@ func (q *Queries) JobInsertMany(ctx context.Context, arg JobInsertManyParams) ([
 }
 
 const JobListByIDs = `-- name: JobListByIDs :many
-select
-    j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload,
-    j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by,
-    j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress,
-    j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at,
-    j.updated_at, j.finished_at
+select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j."key", j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at
 from jobs j
 where +j.owner_id = ?1 -- the plus leaves the primary key as the only index
     and j.id in (select t.value from json_each(cast(?2 as text)) t)
@@ -656,11 +631,7 @@ func (q *Queries) JobListOverdue(ctx context.Context, arg JobListOverdueParams) 
 }
 
 const JobLock = `-- name: JobLock :one
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 from jobs
 where id = ?1
     and owner_id = ?2
@@ -708,12 +679,7 @@ func (q *Queries) JobLock(ctx context.Context, arg JobLockParams) (Job, error) {
 }
 
 const JobLockByKeys = `-- name: JobLockByKeys :many
-select
-    j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload,
-    j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by,
-    j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress,
-    j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at,
-    j.updated_at, j.finished_at
+select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j."key", j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at
 from jobs j indexed by jobs_live_key
 where j.owner_id = ?1
     and j.key in (select t.value from json_each(cast(?2 as text)) t)
@@ -780,11 +746,7 @@ func (q *Queries) JobLockByKeys(ctx context.Context, arg JobLockByKeysParams) ([
 }
 
 const JobLockOverdue = `-- name: JobLockOverdue :many
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 from jobs
 where state = 'claimed'
     and lease_expires_at < ?1
@@ -853,11 +815,7 @@ func (q *Queries) JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) 
 }
 
 const JobPage = `-- name: JobPage :many
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 from jobs
 where owner_id = ?1
     and (created_at, id) < (?2, coalesce(cast(?3 as text), ''))
@@ -928,11 +886,7 @@ func (q *Queries) JobPage(ctx context.Context, arg JobPageParams) ([]Job, error)
 }
 
 const JobPageByKey = `-- name: JobPageByKey :many
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 from jobs
 where owner_id = ?1
     and key = ?2
@@ -1005,11 +959,7 @@ func (q *Queries) JobPageByKey(ctx context.Context, arg JobPageByKeyParams) ([]J
 }
 
 const JobPageByState = `-- name: JobPageByState :many
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 from jobs
 where owner_id = ?1
     and state = ?2
@@ -1132,11 +1082,7 @@ set payload = ?1,
 where id = ?7
     and owner_id = ?8
     and state = 'pending'
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 `
 
 type JobReplaceParams = model.JobReplaceParams
@@ -1200,11 +1146,7 @@ where id = ?3
     and owner_id = ?4
     and state = 'claimed'
     and cancel_requested_at is null
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 `
 
 type JobRequestCancelParams = model.JobRequestCancelParams
@@ -1270,11 +1212,7 @@ where id = ?6
     and owner_id = ?7
     and state = ?8
     and attempt = ?9
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 `
 
 type JobReviveParams = model.JobReviveParams
@@ -1335,11 +1273,7 @@ where id = ?3
     and owner_id = ?4
     and state = 'claimed'
     and lease_token = ?5
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 `
 
 type JobSetAgainParams = model.JobSetAgainParams
@@ -1414,11 +1348,7 @@ where id = ?15
     and state = 'claimed'
     and lease_token = ?17
     and lease_expires_at = ?18
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
 `
 
 type JobSettleParams = model.JobSettleParams

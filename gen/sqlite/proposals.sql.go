@@ -40,8 +40,7 @@ func (q *Queries) ProposalCountOpen(ctx context.Context, arg ProposalCountOpenPa
 
 const ProposalGet = `-- name: ProposalGet :one
 select
-    p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url,
-    p.run_id, p.version, p.created_at, p.updated_at, p.closed_at,
+    p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url, p.run_id, p.version, p.created_at, p.updated_at, p.closed_at,
     r.kind as run_kind, r.status as run_status, r.job_id as run_job_id,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at
 from proposals p
@@ -87,9 +86,7 @@ func (q *Queries) ProposalGet(ctx context.Context, arg ProposalGetParams) (Propo
 }
 
 const ProposalGetOpen = `-- name: ProposalGetOpen :one
-select
-    id, owner_id, repo_id, stream, head, base, title, body, author, state, url, run_id, version,
-    created_at, updated_at, closed_at
+select id, owner_id, repo_id, stream, head, base, title, body, author, state, url, run_id, version, created_at, updated_at, closed_at
 from proposals
 where owner_id = ?1
     and repo_id = ?2
@@ -168,9 +165,7 @@ func (q *Queries) ProposalInsert(ctx context.Context, arg ProposalInsertParams) 
 }
 
 const ProposalListByIDs = `-- name: ProposalListByIDs :many
-select
-    p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url,
-    p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
+select p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url, p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
 from proposals p
 where +p.owner_id = ?1 -- leaves the primary key as the only index
     and p.id in (select t.value from json_each(cast(?2 as text)) t)
@@ -220,9 +215,7 @@ func (q *Queries) ProposalListByIDs(ctx context.Context, arg ProposalListByIDsPa
 }
 
 const ProposalLock = `-- name: ProposalLock :one
-select
-    id, owner_id, repo_id, stream, head, base, title, body, author, state, url, run_id, version,
-    created_at, updated_at, closed_at
+select id, owner_id, repo_id, stream, head, base, title, body, author, state, url, run_id, version, created_at, updated_at, closed_at
 from proposals
 where id = ?1
     and owner_id = ?2
@@ -265,9 +258,7 @@ where id = ?4
     and owner_id = ?5
     and state = ?6
     and version = ?7
-returning
-    id, owner_id, repo_id, stream, head, base, title, body, author, state, url, run_id, version,
-    created_at, updated_at, closed_at
+returning id, owner_id, repo_id, stream, head, base, title, body, author, state, url, run_id, version, created_at, updated_at, closed_at
 `
 
 type ProposalMoveParams = model.ProposalMoveParams
@@ -306,9 +297,7 @@ func (q *Queries) ProposalMove(ctx context.Context, arg ProposalMoveParams) (Pro
 }
 
 const ProposalPage = `-- name: ProposalPage :many
-select
-    p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url,
-    p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
+select p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url, p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
 from proposals p
 where p.repo_id = (select r.id from repos r where r.id = ?1 and r.owner_id = ?2)
     and (p.created_at, p.id) < (?3, coalesce(cast(?4 as text), ''))
@@ -367,9 +356,7 @@ func (q *Queries) ProposalPage(ctx context.Context, arg ProposalPageParams) ([]P
 }
 
 const ProposalPageByAuthor = `-- name: ProposalPageByAuthor :many
-select
-    p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url,
-    p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
+select p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url, p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
 from proposals p
 where p.repo_id = (select r.id from repos r where r.id = ?1 and r.owner_id = ?2)
     and p.author = ?3
@@ -429,9 +416,7 @@ func (q *Queries) ProposalPageByAuthor(ctx context.Context, arg ProposalPageByAu
 }
 
 const ProposalPageByState = `-- name: ProposalPageByState :many
-select
-    p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url,
-    p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
+select p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url, p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
 from proposals p
 where p.repo_id = (select r.id from repos r where r.id = ?1 and r.owner_id = ?2)
     and p.state = ?3
@@ -491,9 +476,7 @@ func (q *Queries) ProposalPageByState(ctx context.Context, arg ProposalPageBySta
 }
 
 const ProposalPageByStateStream = `-- name: ProposalPageByStateStream :many
-select
-    p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url,
-    p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
+select p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url, p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
 from proposals p
 where p.repo_id = (select r.id from repos r where r.id = ?1 and r.owner_id = ?2)
     and p.state = ?3
@@ -555,9 +538,7 @@ func (q *Queries) ProposalPageByStateStream(ctx context.Context, arg ProposalPag
 }
 
 const ProposalPageByStream = `-- name: ProposalPageByStream :many
-select
-    p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url,
-    p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
+select p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url, p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
 from proposals p
 where p.repo_id = (select r.id from repos r where r.id = ?1 and r.owner_id = ?2)
     and p.stream = ?3

@@ -79,8 +79,7 @@ func (q *Queries) RepoGetByName(ctx context.Context, arg RepoGetByNameParams) (R
 
 const RepoGetCounted = `-- name: RepoGetCounted :one
 select
-    r.id, r.owner_id, r.forge, r.host, r.namespace, r.name, r.default_stream, r.labels_synced_at,
-    r.created_at, r.updated_at,
+    r.id, r.owner_id, r.forge, r.host, r.namespace, r.name, r.default_stream, r.labels_synced_at, r.created_at, r.updated_at,
     cast((select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'open' limit cast(?1 as bigint)) c) as bigint) as open_proposals,
     cast((select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'merged' limit cast(?1 as bigint)) c) as bigint) as merged_proposals,
     cast((select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'closed' limit cast(?1 as bigint)) c) as bigint) as closed_proposals

@@ -33,13 +33,7 @@ where jobs.state = 'pending'
         ) c
         limit cast(@max as bigint)
     ))
-returning
-    jobs.id, jobs.owner_id, jobs.kind, jobs.state, jobs.waiting_for, jobs.key, jobs.repo_id,
-    jobs.issue_number, jobs.payload, jobs.priority, jobs.run_at, jobs.attempt, jobs.max_attempts,
-    jobs.lease_token, jobs.claimed_by, jobs.lease_expires_at, jobs.again, jobs.follows,
-    jobs.followed_by, jobs.cancel_requested_at, jobs.progress, jobs.result, jobs.error,
-    jobs.concurrency_key, jobs.traceparent, jobs.actor, jobs.acted_at, jobs.created_at,
-    jobs.updated_at, jobs.finished_at;
+returning jobs.*;
 
 -- name: JobCountDue :many
 -- How many jobs are due for each probe of a JSON list of {owner_id, kind,
@@ -75,20 +69,11 @@ select
     x ->> 'follows', x ->> 'traceparent', cast(@now as timestamptz), cast(@now as timestamptz)
 from json_array_elements(cast(cast(@rows as text) as json)) t(x)
 on conflict (owner_id, key) where finished_at is null do nothing
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at;
+returning *;
 
 -- name: JobListByIDs :many
 -- The jobs of a JSON list of ids, unordered. Primary key.
-select
-    j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload,
-    j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by,
-    j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress,
-    j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at,
-    j.updated_at, j.finished_at
+select j.*
 from jobs j
 where j.owner_id || '' = @owner_id -- leaves the primary key as the only index
     and j.id = any(array(select json_array_elements_text(cast(cast(@ids as text) as json))));
@@ -112,11 +97,7 @@ cross join lateral (
 
 -- name: JobLock :one
 -- One job of an owner, held for this transaction until it ends.
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select *
 from jobs
 where id = @id
     and owner_id = @owner_id
@@ -126,12 +107,7 @@ for update;
 -- The live jobs of a JSON list of keys, held for this transaction until it ends.
 -- Where rows lock, they do in the order of ids, as for whoever ends claims.
 -- Index jobs_live_key.
-select
-    j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload,
-    j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by,
-    j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress,
-    j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at,
-    j.updated_at, j.finished_at
+select j.*
 from jobs j
 where j.owner_id || '' = @owner_id -- leaves the primary key as the only index
     and j.finished_at is null
@@ -154,11 +130,7 @@ for update;
 -- Claimed jobs of all owners whose lease ran out before cutoff, from after_id on,
 -- held for this transaction; those that another one holds are passed over.
 -- Index jobs_claimed.
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select *
 from jobs
 where state = 'claimed'
     and lease_expires_at < @cutoff

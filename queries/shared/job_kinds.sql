@@ -1,6 +1,6 @@
 -- name: KindGet :one
 -- One kind of an owner.
-select owner_id, name, lease_seconds, max_attempts, backoff_base_seconds, backoff_cap_seconds, paused_at, paused_by, version, created_at, updated_at
+select *
 from job_kinds
 where owner_id = @owner_id
     and name = @name;
@@ -13,7 +13,7 @@ on conflict (owner_id, name) do nothing;
 
 -- name: KindPage :many
 -- The kinds by name. Primary key.
-select owner_id, name, lease_seconds, max_attempts, backoff_base_seconds, backoff_cap_seconds, paused_at, paused_by, version, created_at, updated_at
+select *
 from job_kinds
 where owner_id = @owner_id
     and name > @after_name

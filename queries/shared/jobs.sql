@@ -10,11 +10,7 @@ set state = 'cancelled',
 where id = @id
     and owner_id = @owner_id
     and state = 'pending'
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at;
+returning *;
 
 -- name: JobCountTroubled :one
 -- How many jobs of an owner failed since, and how many leases ran out before
@@ -50,22 +46,14 @@ cross join (
 
 -- name: JobGet :one
 -- One job of an owner.
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select *
 from jobs
 where id = @id
     and owner_id = @owner_id;
 
 -- name: JobGetByKey :one
 -- The live job of a key. Index jobs_live_key.
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select *
 from jobs
 where owner_id = @owner_id
     and key = @key
@@ -92,11 +80,7 @@ limit cast(@max as bigint);
 
 -- name: JobPage :many
 -- The jobs, newest first. Index jobs_by_created.
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select *
 from jobs
 where owner_id = @owner_id
     and (created_at, id) < (@before_at, coalesce(cast(@before_id as text), ''))
@@ -105,11 +89,7 @@ limit cast(@max as bigint);
 
 -- name: JobPageByKey :many
 -- Those of one key, ended ones too. Index jobs_by_key.
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select *
 from jobs
 where owner_id = @owner_id
     and key = @key
@@ -119,11 +99,7 @@ limit cast(@max as bigint);
 
 -- name: JobPageByState :many
 -- Those in one state. Index jobs_by_state.
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select *
 from jobs
 where owner_id = @owner_id
     and state = @state
@@ -143,11 +119,7 @@ set payload = @payload,
 where id = @id
     and owner_id = @owner_id
     and state = 'pending'
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at;
+returning *;
 
 -- name: JobRequestCancel :one
 -- Asks the holder to stop; it hears so with its next heartbeat.
@@ -161,11 +133,7 @@ where id = @id
     and owner_id = @owner_id
     and state = 'claimed'
     and cancel_requested_at is null
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at;
+returning *;
 
 -- name: JobRevive :one
 -- Back to work by hand: an ended job from attempt 0, a waiting retry at once.
@@ -185,11 +153,7 @@ where id = @id
     and owner_id = @owner_id
     and state = @expected_state
     and attempt = @expected_attempt
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at;
+returning *;
 
 -- name: JobSetAgain :one
 -- Keeps what a duplicate of a claimed job asked for; the last one wins.
@@ -199,11 +163,7 @@ where id = @id
     and owner_id = @owner_id
     and state = 'claimed'
     and lease_token = @lease_token
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at;
+returning *;
 
 -- name: JobSettle :one
 -- The end of a claim, by its holder or by the reaper. Every member was worked
@@ -232,11 +192,7 @@ where id = @id
     and state = 'claimed'
     and lease_token = @lease_token
     and lease_expires_at = @lease_expires_at
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at;
+returning *;
 
 -- name: JobWalk :many
 -- What a filter that no index leads with looks at. Index jobs_by_created.

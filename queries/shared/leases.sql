@@ -1,7 +1,7 @@
 -- name: LeaseList :many
 -- The leases by name: one for each background work that one replica at a time
 -- does, so there are few, whatever the database holds. Primary key.
-select name, holder, term, taken_at, expires_at
+select *
 from leases
 where name > @after_name
 order by name
@@ -29,4 +29,4 @@ set holder = excluded.holder,
     expires_at = excluded.expires_at
 where leases.holder = excluded.holder
     or leases.expires_at <= excluded.taken_at
-returning name, holder, term, taken_at, expires_at;
+returning *;

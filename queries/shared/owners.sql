@@ -1,6 +1,6 @@
 -- name: OwnerGetByName :one
 -- The owner of that name.
-select id, name, created_at
+select *
 from owners
 where name = @name;
 

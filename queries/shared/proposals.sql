@@ -19,8 +19,7 @@ from (
 -- One proposal of an owner, with the run behind it and the lease of that run's
 -- job. A run that is gone, or another owner's, is none.
 select
-    p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url,
-    p.run_id, p.version, p.created_at, p.updated_at, p.closed_at,
+    p.*,
     r.kind as run_kind, r.status as run_status, r.job_id as run_job_id,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at
 from proposals p
@@ -31,9 +30,7 @@ where p.id = @id
 
 -- name: ProposalGetOpen :one
 -- The open proposal of a stream and head. Index proposals_open_head.
-select
-    id, owner_id, repo_id, stream, head, base, title, body, author, state, url, run_id, version,
-    created_at, updated_at, closed_at
+select *
 from proposals
 where owner_id = @owner_id
     and repo_id = @repo_id
@@ -65,16 +62,12 @@ where id = @id
     and owner_id = @owner_id
     and state = @from_state
     and version = @expected_version
-returning
-    id, owner_id, repo_id, stream, head, base, title, body, author, state, url, run_id, version,
-    created_at, updated_at, closed_at;
+returning *;
 
 -- name: ProposalPage :many
 -- The proposals of a repository, newest first; none if it is another owner's.
 -- Index proposals_by_created.
-select
-    p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url,
-    p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
+select p.*
 from proposals p
 where p.repo_id = (select r.id from repos r where r.id = @repo_id and r.owner_id = @owner_id)
     and (p.created_at, p.id) < (@before_at, coalesce(cast(@before_id as text), ''))
@@ -83,9 +76,7 @@ limit cast(@max as bigint);
 
 -- name: ProposalPageByAuthor :many
 -- Those of one author. Index proposals_by_author_created.
-select
-    p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url,
-    p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
+select p.*
 from proposals p
 where p.repo_id = (select r.id from repos r where r.id = @repo_id and r.owner_id = @owner_id)
     and p.author = @author
@@ -95,9 +86,7 @@ limit cast(@max as bigint);
 
 -- name: ProposalPageByState :many
 -- Those in one state. Index proposals_by_state_created.
-select
-    p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url,
-    p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
+select p.*
 from proposals p
 where p.repo_id = (select r.id from repos r where r.id = @repo_id and r.owner_id = @owner_id)
     and p.state = @state
@@ -107,9 +96,7 @@ limit cast(@max as bigint);
 
 -- name: ProposalPageByStateStream :many
 -- Those of one stream in one state. Index proposals_by_state_stream_created.
-select
-    p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url,
-    p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
+select p.*
 from proposals p
 where p.repo_id = (select r.id from repos r where r.id = @repo_id and r.owner_id = @owner_id)
     and p.state = @state
@@ -120,9 +107,7 @@ limit cast(@max as bigint);
 
 -- name: ProposalPageByStream :many
 -- Those of one stream. Index proposals_by_stream_created.
-select
-    p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url,
-    p.run_id, p.version, p.created_at, p.updated_at, p.closed_at
+select p.*
 from proposals p
 where p.repo_id = (select r.id from repos r where r.id = @repo_id and r.owner_id = @owner_id)
     and p.stream = @stream

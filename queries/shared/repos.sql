@@ -1,6 +1,6 @@
 -- name: RepoGet :one
 -- One repository of an owner.
-select id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
+select *
 from repos
 where id = @id
     and owner_id = @owner_id;
@@ -8,7 +8,7 @@ where id = @id
 -- name: RepoGetByName :one
 -- The repository of that name; case does not count in namespace and name.
 -- Index repos_identity.
-select id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
+select *
 from repos
 where owner_id = @owner_id
     and forge = @forge
@@ -20,8 +20,7 @@ where owner_id = @owner_id
 -- One repository of an owner, with how many proposals it has in each state, up
 -- to counted. Index proposals_by_state_created, or the one with the stream.
 select
-    r.id, r.owner_id, r.forge, r.host, r.namespace, r.name, r.default_stream, r.labels_synced_at,
-    r.created_at, r.updated_at,
+    r.*,
     cast((select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'open' limit cast(@counted as bigint)) c) as bigint) as open_proposals,
     cast((select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'merged' limit cast(@counted as bigint)) c) as bigint) as merged_proposals,
     cast((select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'closed' limit cast(@counted as bigint)) c) as bigint) as closed_proposals
@@ -37,7 +36,7 @@ on conflict do nothing;
 
 -- name: RepoPage :many
 -- The repositories, newest first. Index repos_by_created.
-select id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
+select *
 from repos
 where owner_id = @owner_id
     and (created_at, id) < (@before_at, coalesce(cast(@before_id as text), ''))
@@ -46,7 +45,7 @@ limit cast(@max as bigint);
 
 -- name: RepoPageByName :many
 -- Those of that namespace/name in any case, on any forge and host. Index repos_by_name.
-select id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
+select *
 from repos
 where owner_id = @owner_id
     and lower(namespace || '/' || name) = lower(cast(@full_name as text))
@@ -61,4 +60,4 @@ set default_stream = @default_stream,
     updated_at = @updated_at
 where id = @id
     and owner_id = @owner_id
-returning id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at;
+returning *;

@@ -1,6 +1,6 @@
 -- name: TokenGet :one
 -- One token of an owner.
-select id, owner_id, name, hash, scopes, created_at, expires_at, last_used_at, revoked_at, kind
+select *
 from tokens
 where id = @id
     and owner_id = @owner_id;
@@ -19,7 +19,7 @@ values (@id, @owner_id, @name, @hash, @scopes, @created_at, @expires_at, @kind);
 
 -- name: TokenPage :many
 -- The tokens, newest first. Index tokens_by_created.
-select id, owner_id, name, hash, scopes, created_at, expires_at, last_used_at, revoked_at, kind
+select *
 from tokens
 where owner_id = @owner_id
     and (created_at, id) < (@before_at, coalesce(cast(@before_id as text), ''))

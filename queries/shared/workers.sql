@@ -1,6 +1,6 @@
 -- name: WorkerPage :many
 -- The workers of an owner by name. Primary key.
-select owner_id, name, first_seen_at, last_seen_at
+select *
 from workers
 where owner_id = @owner_id
     and name > @after_name

@@ -28,11 +28,7 @@ where jobs.state = 'pending'
             and j.run_at >= cast(t.value ->> '$.floor' as integer)
         limit cast(@max as bigint)
     )
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at;
+returning *;
 
 -- name: JobCountDue :many
 -- How many jobs are due for each probe of a JSON list of {owner_id, kind,
@@ -70,20 +66,11 @@ select
 from json_each(cast(@rows as text)) t
 where true
 on conflict (owner_id, key) where finished_at is null do nothing
-returning
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at;
+returning *;
 
 -- name: JobListByIDs :many
 -- The jobs of a JSON list of ids, unordered. Primary key.
-select
-    j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload,
-    j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by,
-    j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress,
-    j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at,
-    j.updated_at, j.finished_at
+select j.*
 from jobs j
 where +j.owner_id = @owner_id -- the plus leaves the primary key as the only index
     and j.id in (select t.value from json_each(cast(@ids as text)) t);
@@ -109,11 +96,7 @@ where f.id = (
 
 -- name: JobLock :one
 -- One job of an owner, held for this transaction until it ends.
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select *
 from jobs
 where id = @id
     and owner_id = @owner_id;
@@ -122,12 +105,7 @@ where id = @id
 -- The live jobs of a JSON list of keys, held for this transaction until it ends.
 -- Where rows lock, they do in the order of ids, as for whoever ends claims.
 -- Index jobs_live_key.
-select
-    j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload,
-    j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by,
-    j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress,
-    j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at,
-    j.updated_at, j.finished_at
+select j.*
 from jobs j indexed by jobs_live_key
 where j.owner_id = @owner_id
     and j.key in (select t.value from json_each(cast(@keys as text)) t)
@@ -137,11 +115,7 @@ where j.owner_id = @owner_id
 -- Claimed jobs of all owners whose lease ran out before cutoff, from after_id on,
 -- held for this transaction; those that another one holds are passed over.
 -- Index jobs_claimed.
-select
-    id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by,
-    cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at,
-    created_at, updated_at, finished_at
+select *
 from jobs
 where state = 'claimed'
     and lease_expires_at < @cutoff
