@@ -1,7 +1,8 @@
-// The rooms of the repository and who may import whom: docs/develop.md draws the same map.
+// The packages of the repository and who may import whom: docs/develop.md draws the same map.
 package server_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -15,12 +16,13 @@ import (
 
 const module = "github.com/stint-run/stint/"
 
-// rooms stand from left to right: a package imports what stands to its right, never to its left
-// nor beside it. Packages below a room belong to it.
-var rooms = [][]string{
+// packages stand from left to right: one imports what stands to its right, never to its left nor
+// beside it. A folder below a package belongs to it.
+var packages = [][]string{
 	{"cmd/stint"},
 	{"server"},
-	{"server/console", "server/doctor", "server/ops"},
+	{"server/console"},
+	{"server/doctor", "server/ops"},
 	{"server/explore", "server/sources"},
 	{"server/jobs"},
 	{"server/repos"},
@@ -36,11 +38,11 @@ var rooms = [][]string{
 	{"schema/coltype", "schema/next", "client"},
 }
 
-// apart are the rooms that only serve tests and generation: no arrow ends there, and theirs are free.
+// apart are the packages that only serve tests and generation: no arrow ends there, and theirs are free.
 var apart = []string{"server/dbtest", "server/plans", "server/kept", "server/e2e", "cmd/twin"}
 
 // narrow are the packages, ours and others', that only some may import. A name with a slash at its
-// end stands for everything below it; importers are rooms, or "http.go" for files of that name.
+// end stands for everything below it; importers are packages, or "http.go" for files of that name.
 var narrow = []struct {
 	pkgs, importers []string
 	tests           bool
@@ -92,25 +94,25 @@ func TestTheArrowsSeeWhatTheyForbid(t *testing.T) {
 		file, pkg string
 		allowed   bool
 	}{
-		"to the right":                {"server/jobs/claim.go", module + "server/runs", true},
-		"to the left":                 {"server/runs/open.go", module + "server/jobs", false},
-		"to a neighbour":              {"server/console/a.go", module + "server/ops", false},
-		"within a room":               {"server/web/api.go", module + "server/web/docs", true},
-		"to a part of a left room":    {"server/store/tx.go", module + "server/web/docs", false},
-		"to a package without a room": {"server/jobs/claim.go", module + "server/stray", false},
-		"from one":                    {"server/stray/a.go", module + "server/jobs", false},
-		"huma in an operation":        {"server/jobs/claim.go", "github.com/danielgtaylor/huma/v2", false},
-		"huma in a handler":           {"server/jobs/http.go", "github.com/danielgtaylor/huma/v2", true},
-		"sql in an operation":         {"server/jobs/claim.go", "database/sql", false},
-		"sql in a test":               {"server/jobs/claim_test.go", "database/sql", false},
-		"to the left in a test":       {"server/runs/open_test.go", module + "server/jobs", true},
-		"test code in an operation":   {"server/jobs/claim.go", module + "server/dbtest", false},
-		"test code in a test":         {"server/jobs/claim_test.go", module + "server/dbtest", true},
-		"pgx in the store":            {"server/store/open.go", "github.com/jackc/pgx/v5/pgxpool", true},
-		"accessors in an operation":   {"server/jobs/claim.go", module + "gen/sqlite", false},
-		"the client in the server":    {"server/server.go", module + "gen/client", false},
-		"the client in the command":   {"cmd/stint/job.go", module + "gen/client", true},
-		"someone else's package":      {"server/jobs/claim.go", "errors", true},
+		"to the right":                 {"server/jobs/claim.go", module + "server/runs", true},
+		"to the left":                  {"server/runs/open.go", module + "server/jobs", false},
+		"to a neighbour":               {"server/doctor/a.go", module + "server/ops", false},
+		"within a package":             {"server/web/api.go", module + "server/web/docs", true},
+		"to a part of a left package":  {"server/store/tx.go", module + "server/web/docs", false},
+		"to a package without a place": {"server/jobs/claim.go", module + "server/stray", false},
+		"from one":                     {"server/stray/a.go", module + "server/jobs", false},
+		"huma in an operation":         {"server/jobs/claim.go", "github.com/danielgtaylor/huma/v2", false},
+		"huma in a handler":            {"server/jobs/http.go", "github.com/danielgtaylor/huma/v2", true},
+		"sql in an operation":          {"server/jobs/claim.go", "database/sql", false},
+		"sql in a test":                {"server/jobs/claim_test.go", "database/sql", false},
+		"to the left in a test":        {"server/runs/open_test.go", module + "server/jobs", true},
+		"test code in an operation":    {"server/jobs/claim.go", module + "server/dbtest", false},
+		"test code in a test":          {"server/jobs/claim_test.go", module + "server/dbtest", true},
+		"pgx in the store":             {"server/store/open.go", "github.com/jackc/pgx/v5/pgxpool", true},
+		"accessors in an operation":    {"server/jobs/claim.go", module + "gen/sqlite", false},
+		"the client in the server":     {"server/server.go", module + "gen/client", false},
+		"the client in the command":    {"cmd/stint/job.go", module + "gen/client", true},
+		"someone else's package":       {"server/jobs/claim.go", "errors", true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -126,37 +128,37 @@ func (imp imported) isTest() bool { return strings.HasSuffix(imp.file, "_test.go
 
 // problem says in one line what is wrong with an import, or nothing.
 func (imp imported) problem() string {
-	room, at := roomOf(path.Dir(imp.file))
+	own, at := packageOf(path.Dir(imp.file))
 	for _, rule := range narrow {
 		if imp.isTest() && !rule.tests {
 			continue
 		}
-		if covers(rule.pkgs, imp.pkg) && !slices.Contains(rule.importers, room) && !slices.Contains(rule.importers, path.Base(imp.file)) {
+		if covers(rule.pkgs, imp.pkg) && !slices.Contains(rule.importers, own) && !slices.Contains(rule.importers, path.Base(imp.file)) {
 			return imp.file + " imports " + imp.pkg + "; only " + strings.Join(rule.importers, ", ") + " may: " + rule.why
 		}
 	}
 	ours, ok := strings.CutPrefix(imp.pkg, module)
-	if !ok || ours == "gen/client" || imp.isTest() || slices.Contains(apart, room) {
+	if !ok || ours == "gen/client" || imp.isTest() || slices.Contains(apart, own) {
 		return ""
 	}
-	target, to := roomOf(ours)
+	target, to := packageOf(ours)
 	switch {
-	case room == "":
-		return imp.file + " is in no room of arrows_test.go: give its package a place"
+	case own == "":
+		return imp.file + " is in no package that server/arrows_test.go knows: give it a place in packages there"
 	case target == "":
-		return imp.file + " imports " + ours + ", which is in no room of arrows_test.go: give it a place"
+		return imp.file + " imports " + ours + ", which server/arrows_test.go does not know: give it a place in packages there"
 	case slices.Contains(apart, target):
 		return imp.file + ": " + target + " only serves tests and generation"
-	case room != target && at >= to:
-		return imp.file + ": " + room + " may not import " + target + ": arrows go to the right"
+	case own != target && at >= to:
+		return imp.file + ": " + own + " may not import " + target + ": arrows go to the right"
 	}
 	return ""
 }
 
-// roomOf finds the room of a folder and how far right it stands. server and schema are one
-// package each: what lies below them has rooms of its own.
-func roomOf(dir string) (room string, at int) {
-	for i, level := range append(rooms, apart) {
+// packageOf finds the package that a folder belongs to and how far right it stands. server and
+// schema are one folder each: what lies below them has a place of its own.
+func packageOf(dir string) (name string, at int) {
+	for i, level := range append(packages, apart) {
 		for _, name := range level {
 			below := name != "server" && name != "schema" && strings.HasPrefix(dir, name+"/")
 			if dir == name || below {
@@ -173,9 +175,27 @@ func covers(pkgs []string, pkg string) bool {
 	})
 }
 
-// imports reads every import of the module's files. The whole tree is walked, so a new folder is
-// seen; tools/ and docs/ are not rooms.
+// imports reads every import of the module's files.
 func imports(t *testing.T) (all []imported) {
+	t.Helper()
+	eachFile(t, parser.ImportsOnly, func(name string, file *ast.File) {
+		for _, spec := range file.Imports {
+			pkg, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, imported{file: name, pkg: pkg})
+		}
+	})
+	if len(all) == 0 {
+		t.Fatal("no file imports anything")
+	}
+	return all
+}
+
+// eachFile calls fn with every Go file of the module. The whole tree is walked, so a new folder is
+// seen; tools/ and docs/ are not of the product.
+func eachFile(t *testing.T, mode parser.Mode, fn func(name string, file *ast.File)) {
 	t.Helper()
 	tree := os.DirFS("..")
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -189,33 +209,20 @@ func imports(t *testing.T) (all []imported) {
 			}
 			return nil
 		}
-		if path.Ext(name) == ".go" {
-			all = append(all, importsOf(t, tree, name)...)
+		if path.Ext(name) != ".go" {
+			return nil
 		}
-		return nil
-	})
-	if err != nil || len(all) == 0 {
-		t.Fatalf("read %d imports: %v", len(all), err)
-	}
-	return all
-}
-
-func importsOf(t *testing.T, tree fs.FS, name string) (all []imported) {
-	t.Helper()
-	text, err := fs.ReadFile(tree, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, spec := range file.Imports {
-		pkg, err := strconv.Unquote(spec.Path.Value)
+		text, err := fs.ReadFile(tree, name)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
-		all = append(all, imported{file: name, pkg: pkg})
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, mode)
+		if err == nil {
+			fn(name, file)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return all
 }

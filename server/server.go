@@ -100,13 +100,13 @@ func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	workers := control.NewWorkers()
 	measured := metrics.New(c.Version)
 	runner := newRunner(c, s, slices.Concat(control.StoreLoops(s), []control.Loop{verifier.Loop(), control.SweepLoop(ttl)}, control.LoginLoops(),
-		workers.Loops(), jobs.Loops(c.reapEvery()), measured.Loops())...)
+		workers.Loops(), jobs.Loops(c.reapEvery()), []control.Loop{jobs.FiguresLoop(measured.SetQueue)})...)
 	if runner != nil {
 		measured.Watch(s, runner)
 	}
 	api := web.New(web.Config{
 		Version: c.Version, Log: c.Log, Store: s, CursorKey: cursorKey,
-		Verifier: verifier, Readiness: control.NewReadiness(s, runner), KeyTTL: ttl, Metrics: measured,
+		Verifier: verifier, Readiness: control.NewReadiness(s, runner, jobs.OldestOverdue), KeyTTL: ttl, Metrics: measured,
 		TrustedProxies: c.TrustedProxies,
 	})
 	jobs.Routes(api, s, jobs.NewHub(), workers)

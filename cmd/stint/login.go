@@ -118,6 +118,6 @@ func (g *globals) linkOnDatabase(ctx context.Context, in loginIn) (madeLink, err
 	if err != nil {
 		return madeLink{}, err
 	}
-	made := madeLink{URL: web.LoginPath(secret), Name: link.Name, ExpiresAt: link.ExpiresAt.Time, SessionSeconds: link.SessionSeconds}
+	made := madeLink{URL: control.LoginPath(secret), Name: link.Name, ExpiresAt: link.ExpiresAt.Time, SessionSeconds: link.SessionSeconds}
 	return made, json.Unmarshal(link.Scopes, &made.Scopes)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/control"
-	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/web"
@@ -110,9 +109,9 @@ func ownerOf(ctx context.Context, q model.Reader, name string) (model.Owner, err
 	if name == "" {
 		name = defaultOwner
 	}
-	owner, err := q.OwnerGetByName(ctx, model.OwnerGetByNameParams{Name: name})
-	if store.NotFound(err) {
-		return owner, &exitError{exitNotFound, fmt.Errorf("there is no owner %q", name)}
+	owner, found, err := control.FindOwner(ctx, q, name)
+	if err == nil && !found {
+		err = &exitError{exitNotFound, fmt.Errorf("there is no owner %q", name)}
 	}
 	return owner, err
 }
@@ -168,15 +167,9 @@ func (g *globals) revokeOnDatabase(ctx context.Context, owner, id string) (json.
 		if err != nil {
 			return err
 		}
-		if _, err := q.TokenRevoke(ctx, model.TokenRevokeParams{ID: id, OwnerID: of.ID, RevokedAt: now}); err != nil {
-			return err
-		}
-		token, err = q.TokenGet(ctx, model.TokenGetParams{ID: id, OwnerID: of.ID})
+		token, err = control.Revoke(ctx, q, now, of.ID, id)
 		return err
 	})
-	if store.NotFound(err) {
-		return nil, fault.NotFound()
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -173,7 +173,7 @@ func TestReadinessShowsWhoHoldsALease(t *testing.T) {
 		for i, want := range []string{`{"held":true,"term":1,"skipped":0}`, `{"held":false,"term":null,"skipped":1}`} {
 			m := join(t, t.Context(), s, nothing)
 			m.turn()
-			h := health(t, control.NewReadiness(s, m.Runner))
+			h := health(t, control.NewReadiness(s, m.Runner, nil))
 			got, err := json.Marshal(h.Loops[0].Lease)
 			if err != nil || string(got) != want || h.Holder != m.Holder() || h.Holder == "" {
 				t.Errorf("replica %d: %s of %q, %v, want %s of %q", i, got, h.Holder, err, want, m.Holder())

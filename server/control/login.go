@@ -41,6 +41,11 @@ type LinkIn struct {
 // Link is a login link as it was kept.
 type Link = model.LoginLinkInsertParams
 
+// LoginPath is where the link with that secret leads, on whatever address the
+// server has. What follows the # stays in the browser, so that no proxy, log or
+// Referer ever holds it.
+func LoginPath(secret string) string { return "/login#" + secret }
+
 // NewLink makes a login link and returns its secret, which is kept nowhere: the
 // database has its SHA-256. What is out of its bounds is a 422.
 func NewLink(ctx context.Context, q model.Querier, now coltype.Time, in LinkIn) (string, Link, error) {
@@ -92,6 +97,15 @@ func Login(ctx context.Context, q model.Querier, now coltype.Time, secret string
 		return "", model.Token{}, fmt.Errorf("read scopes of login link: %w", err)
 	}
 	return in.issue(ctx, q, now, Session)
+}
+
+// EndSession ends the session that p stands for. One that is over, or no longer
+// listed, is no fault.
+func EndSession(ctx context.Context, q model.Querier, now coltype.Time, p Principal) error {
+	if _, err := q.TokenRevoke(ctx, model.TokenRevokeParams{ID: p.TokenID, OwnerID: p.OwnerID, RevokedAt: now}); err != nil {
+		return fmt.Errorf("end session %s: %w", p.TokenID, err)
+	}
+	return nil
 }
 
 // LoginLoops are the passes that remove links and sessions that are long over.

@@ -9,6 +9,7 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/id"
+	"github.com/stint-run/stint/server/store"
 )
 
 var ownerName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
@@ -37,4 +38,16 @@ func CreateOwner(ctx context.Context, q model.Querier, now coltype.Time, name st
 		}
 	}
 	return owner, made == 1, nil
+}
+
+// FindOwner is the owner of that name; false if there is none.
+func FindOwner(ctx context.Context, q model.Reader, name string) (model.Owner, bool, error) {
+	owner, err := q.OwnerGetByName(ctx, model.OwnerGetByNameParams{Name: name})
+	if store.NotFound(err) {
+		return model.Owner{}, false, nil
+	}
+	if err != nil {
+		return model.Owner{}, false, fmt.Errorf("look up owner %s: %w", name, err)
+	}
+	return owner, true, nil
 }

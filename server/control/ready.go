@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/store"
 )
@@ -14,13 +15,18 @@ import (
 // writes, and every migration this build knows is applied. Draining is the
 // edge's own affair.
 type Readiness struct {
-	store  *store.Store
-	runner *Runner
+	store   *store.Store
+	runner  *Runner
+	overdue Overdue
 }
 
-// NewReadiness judges s; runner may be nil.
-func NewReadiness(s *store.Store, runner *Runner) *Readiness {
-	return &Readiness{store: s, runner: runner}
+// Overdue is how long ago the oldest lease of a job ran out that was not taken
+// back; false if none has.
+type Overdue func(ctx context.Context, q model.Reader, now coltype.Time) (age time.Duration, found bool, err error)
+
+// NewReadiness judges s; runner and overdue may be nil.
+func NewReadiness(s *store.Store, runner *Runner, overdue Overdue) *Readiness {
+	return &Readiness{store: s, runner: runner, overdue: overdue}
 }
 
 // The words of a Health.
@@ -44,8 +50,7 @@ type Health struct {
 	Holder   string       `json:"holder"` // this replica's name on leases
 	Loops    []LoopHealth `json:"loops"`
 
-	// OldestOverdueSeconds is how long ago the oldest lease ran out that the
-	// reaper has not taken back, among the first maxOverdue; null if none has.
+	// OldestOverdueSeconds is the age that Overdue found; null if it found none.
 	OldestOverdueSeconds *float64 `json:"oldest_overdue_lease_seconds"`
 }
 
@@ -100,27 +105,21 @@ func (r *Readiness) Health(ctx context.Context) (any, error) {
 	return h, err
 }
 
-// maxOverdue bounds how many overdue leases are looked at.
-const maxOverdue = 1000
-
 // oldestOverdue is null too while the database cannot say.
 func (r *Readiness) oldestOverdue(ctx context.Context) *float64 {
+	if r.overdue == nil {
+		return nil
+	}
 	now, err := r.store.Time(ctx)
 	if err != nil {
 		return nil
 	}
-	overdue, err := r.store.JobListOverdue(ctx, model.JobListOverdueParams{Cutoff: now, Max: maxOverdue})
-	if err != nil || len(overdue) == 0 {
+	age, found, err := r.overdue(ctx, r.store, now)
+	if err != nil || !found {
 		return nil
 	}
-	oldest := overdue[0].LeaseExpiresAt
-	for _, lease := range overdue {
-		if lease.LeaseExpiresAt.Before(oldest) {
-			oldest = lease.LeaseExpiresAt
-		}
-	}
-	age := now.Sub(oldest).Seconds()
-	return &age
+	seconds := age.Seconds()
+	return &seconds
 }
 
 func loopHealth(s LoopStatus) LoopHealth {

@@ -12,6 +12,7 @@ import (
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/jobs"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -21,7 +22,7 @@ func TestReadyOnceEveryMigrationIsApplied(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			s := dbtest.Open(t, store.Config{URL: dbtest.Empty(t, engine)})
-			r := control.NewReadiness(s, nil)
+			r := control.NewReadiness(s, nil, nil)
 			var f *fault.Fault
 			if err := r.Ready(t.Context()); !errors.As(err, &f) || f.Status != 503 || !strings.Contains(f.Detail, "0001") {
 				t.Errorf("an empty database: %v, want a 503 naming 0001", err)
@@ -36,7 +37,7 @@ func TestReadyOnceEveryMigrationIsApplied(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := control.NewReadiness(s, runner)
+		r := control.NewReadiness(s, runner, nil)
 		if err := r.Ready(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -50,7 +51,7 @@ func TestReadyOnceEveryMigrationIsApplied(t *testing.T) {
 func TestNewerSchemaUnderARunningProcessStaysReady(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, s *store.Store) {
-		r := control.NewReadiness(s, nil)
+		r := control.NewReadiness(s, nil, nil)
 		dbtest.SQL(t, s, "insert into schema_migrations (version) values ('9999')")
 		if err := r.Ready(t.Context()); err != nil {
 			t.Error(err)
@@ -64,7 +65,7 @@ func TestNewerSchemaUnderARunningProcessStaysReady(t *testing.T) {
 func TestNotReadyWhileTheDatabaseIsAway(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Open(t, store.Config{URL: "postgres://ada@127.0.0.1:1/stint?sslmode=disable"})
-	r := control.NewReadiness(s, nil)
+	r := control.NewReadiness(s, nil, nil)
 	var f *fault.Fault
 	if err := r.Ready(t.Context()); !errors.As(err, &f) || f.Status != 503 || f.RetryAfter == 0 {
 		t.Errorf("got %v, want a 503 with Retry-After", err)
@@ -80,7 +81,7 @@ func TestVerboseShowsTheOldestOverdueLease(t *testing.T) {
 		now := dbtest.T0
 		s.SetClock(func() coltype.Time { return now })
 		owner := dbtest.Owner(t, s, "ada")
-		r := control.NewReadiness(s, nil)
+		r := control.NewReadiness(s, nil, jobs.OldestOverdue)
 		if got := health(t, r).OldestOverdueSeconds; got != nil {
 			t.Errorf("without a claim: %v", *got)
 		}

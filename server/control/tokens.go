@@ -10,6 +10,7 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/id"
+	"github.com/stint-run/stint/server/store"
 )
 
 // Kinds of a token. A bearer token is shown in the Authorization header, the
@@ -72,6 +73,23 @@ func (in TokenIn) faults(now coltype.Time) (items []fault.Item) {
 		items = append(items, fault.Item{Pointer: "/expires_at", Detail: "must lie in the future"})
 	}
 	return items
+}
+
+// Revoke ends a token, or a session, of an owner and returns it. Revoking twice
+// changes nothing. A token that the owner does not have is a 404. A Verifier that
+// knows the token is told with End.
+func Revoke(ctx context.Context, q model.Querier, now coltype.Time, ownerID, tokenID string) (model.Token, error) {
+	if _, err := q.TokenRevoke(ctx, model.TokenRevokeParams{ID: tokenID, OwnerID: ownerID, RevokedAt: now}); err != nil {
+		return model.Token{}, fmt.Errorf("revoke %s: %w", tokenID, err)
+	}
+	token, err := q.TokenGet(ctx, model.TokenGetParams{ID: tokenID, OwnerID: ownerID})
+	if store.NotFound(err) {
+		return model.Token{}, fault.NotFound()
+	}
+	if err != nil {
+		return model.Token{}, fmt.Errorf("get %s: %w", tokenID, err)
+	}
+	return token, nil
 }
 
 // scopesText is a set of scopes as a row keeps it.

@@ -60,16 +60,11 @@ func New(version string) *Metrics {
 	return m
 }
 
-// Watch adds the figures of a store and of the loops on it, those of Loops among
-// them.
+// Watch adds the figures of a store and of the loops on it. Those of the queue
+// are then exported while this replica holds QueueLease.
 func (m *Metrics) Watch(s *store.Store, r *control.Runner) {
-	m.queue.held = func() bool { return holds(r, queueLoop) }
+	m.queue.held = func() bool { return holds(r, QueueLease) }
 	m.registry.MustRegister(pools{s}, loops{r})
-}
-
-// Loops are the passes that measure: one replica measures the queue.
-func (m *Metrics) Loops() []control.Loop {
-	return []control.Loop{{Name: queueLoop, Every: measureEvery, Run: m.queue.measure, Lease: true}}
 }
 
 // Begin counts a request that has come in.

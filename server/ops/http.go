@@ -10,7 +10,6 @@ import (
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/keyset"
-	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/web"
 )
 
@@ -123,16 +122,9 @@ type tokenAnswer struct {
 }
 
 func (h *routes) revoke(ctx context.Context, q model.Querier, now coltype.Time, in *revokeInput) (web.Answer[tokenAnswer], error) {
-	owner := web.Caller(ctx).OwnerID
-	if _, err := q.TokenRevoke(ctx, model.TokenRevokeParams{ID: in.ID, OwnerID: owner, RevokedAt: now}); err != nil {
-		return web.Answer[tokenAnswer]{}, fmt.Errorf("revoke %s: %w", in.ID, err)
-	}
-	token, err := q.TokenGet(ctx, model.TokenGetParams{ID: in.ID, OwnerID: owner})
-	if store.NotFound(err) {
-		return web.Answer[tokenAnswer]{}, fault.NotFound()
-	}
+	token, err := control.Revoke(ctx, q, now, web.Caller(ctx).OwnerID, in.ID)
 	if err != nil {
-		return web.Answer[tokenAnswer]{}, fmt.Errorf("get %s: %w", in.ID, err)
+		return web.Answer[tokenAnswer]{}, err
 	}
 	return web.Answer[tokenAnswer]{
 		Body:  tokenAnswer{Token: tokenOf(token)},

@@ -63,7 +63,7 @@ func (h *routes) createLink(ctx context.Context, q model.Querier, now coltype.Ti
 	if err != nil {
 		return web.Answer[createdLink]{}, err
 	}
-	return web.Answer[createdLink]{Body: createdLink{Path: web.LoginPath(secret), LoginLink: loginLinkJSON{
+	return web.Answer[createdLink]{Body: createdLink{Path: control.LoginPath(secret), LoginLink: loginLinkJSON{
 		Name: link.Name, Scopes: namesOf(link.Scopes), SessionSeconds: link.SessionSeconds, CreatedAt: link.CreatedAt, ExpiresAt: link.ExpiresAt,
 	}}}, nil
 }

@@ -2,12 +2,13 @@ package ops
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/jobs"
+	"github.com/stint-run/stint/server/repos"
 	"github.com/stint-run/stint/server/web"
 )
 
@@ -15,11 +16,6 @@ const (
 	// sinceDefault and sinceMost are how far back an overview looks for failures.
 	sinceDefault = 24 * time.Hour
 	sinceMost    = 90 * 24 * time.Hour
-
-	// maxTroubled is among how many failed, and how many claimed jobs of an owner,
-	// the newest, an overview counts; maxRepos in how many repos.
-	maxTroubled = 2000
-	maxRepos    = 2000
 )
 
 type overviewInput struct {
@@ -40,26 +36,15 @@ func (h *routes) overview(ctx context.Context, q model.Reader, now coltype.Time,
 		return nil, err
 	}
 	owner := web.Caller(ctx).OwnerID
-	jobs, err := q.JobCountTroubled(ctx, model.JobCountTroubledParams{Since: since, OwnerID: owner, Max: maxTroubled, Now: now})
+	failed, overdue, err := jobs.Troubled(ctx, q, now, owner, since)
 	if err != nil {
-		return nil, fmt.Errorf("count jobs that need a person: %w", err)
+		return nil, err
 	}
-	open, err := q.ProposalCountOpen(ctx, model.ProposalCountOpenParams{OwnerID: owner, MaxRepos: maxRepos, Max: web.MaxCount + 1})
+	open, err := repos.CountOpen(ctx, q, owner)
 	if err != nil {
-		return nil, fmt.Errorf("count open proposals: %w", err)
+		return nil, err
 	}
-	return &overviewJSON{
-		Since: since, OpenProposals: web.Counted(open),
-		Failed:  amongNewest(jobs.Failed, jobs.FailedWalked),
-		Overdue: amongNewest(jobs.Overdue, jobs.OverdueWalked),
-	}, nil
-}
-
-// amongNewest is the count of rows that were found among the newest walked.
-func amongNewest(found, walked int64) web.Count {
-	c := web.Counted(found)
-	c.AtLeast = c.AtLeast || walked == maxTroubled
-	return c
+	return &overviewJSON{Since: since, Failed: failed, Overdue: overdue, OpenProposals: open}, nil
 }
 
 // since is the beginning of what the overview looks at.

@@ -6,13 +6,10 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/jobs"
 	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/web"
 )
-
-// maxClaimed is among how many claimed jobs of an owner, the newest, those of a
-// worker are counted.
-const maxClaimed = 2000
 
 type workersInput struct {
 	web.PageQuery
@@ -43,26 +40,12 @@ func (h *routes) workers(ctx context.Context, q model.Reader, _ coltype.Time, in
 	if err != nil {
 		return nil, fmt.Errorf("list workers: %w", err)
 	}
-	claimed, err := claimedBy(ctx, q, owner)
+	holders, more, err := jobs.Holders(ctx, q, owner)
 	if err != nil {
 		return nil, err
 	}
 	page, next := keyset.Cut(rows, int(w.Limit), func(r model.Worker) keyset.Position { return keyset.Position{At: r.FirstSeenAt, ID: r.Name} })
 	return web.NewPage(w, keyset.Convert(page, func(r model.Worker) workerJSON {
-		return workerJSON{Name: r.Name, FirstSeenAt: r.FirstSeenAt, LastSeenAt: r.LastSeenAt, Claimed: claimed(r.Name)}
+		return workerJSON{Name: r.Name, FirstSeenAt: r.FirstSeenAt, LastSeenAt: r.LastSeenAt, Claimed: claimedCount{holders[r.Name], more}}
 	}), next), nil
-}
-
-// claimedBy counts the claimed jobs of an owner by worker.
-func claimedBy(ctx context.Context, q model.Reader, ownerID string) (func(name string) claimedCount, error) {
-	holders, err := q.JobListHolders(ctx, model.JobListHoldersParams{OwnerID: ownerID, Max: maxClaimed + 1})
-	if err != nil {
-		return nil, fmt.Errorf("list who holds jobs: %w", err)
-	}
-	cut := len(holders) > maxClaimed
-	by := map[string]int64{}
-	for _, name := range holders[:min(len(holders), maxClaimed)] {
-		by[*name]++ // a claimed job has a holder: jobs_lease_check
-	}
-	return func(name string) claimedCount { return claimedCount{Value: by[name], AtLeast: cut} }, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/runs"
 	"github.com/stint-run/stint/server/store"
+	"github.com/stint-run/stint/server/web"
 )
 
 // States of a proposal (constraint proposals_state_check).
@@ -40,6 +41,18 @@ type RunBehind struct {
 	Status   string // as people see it: runs.Shown
 	JobID    *string
 	JobState *string // nil: no job, or it is gone
+}
+
+// maxCountedRepos is in how many of an owner's repositories CountOpen looks.
+const maxCountedRepos = 2000
+
+// CountOpen counts an owner's open proposals, in up to 2,000 repositories.
+func CountOpen(ctx context.Context, q model.Reader, ownerID string) (web.Count, error) {
+	n, err := q.ProposalCountOpen(ctx, model.ProposalCountOpenParams{OwnerID: ownerID, MaxRepos: maxCountedRepos, Max: web.MaxCount + 1})
+	if err != nil {
+		return web.Count{}, fmt.Errorf("count open proposals: %w", err)
+	}
+	return web.Counted(n), nil
 }
 
 // GetProposal is one proposal of an owner.

@@ -23,9 +23,6 @@ var loginCSP = strings.Replace(pageCSP, "form-action 'none'", "form-action 'self
 
 var loginPages = template.Must(template.ParseFS(docsFiles, "docs/login.tmpl"))
 
-// LoginPath is where a login link leads, on whatever address the server has.
-func LoginPath(secret string) string { return "/login#" + secret }
-
 // registerLogin adds the pages by which an owner's browser begins and ends a
 // session. A link is SERVER/login#SECRET: what follows the # stays in the
 // browser, so no proxy, log or Referer ever holds it, and a GET, which mail
@@ -138,8 +135,7 @@ func (a *API) revoke(ctx context.Context, p Principal) error {
 		if now, err = a.store.TxTime(); err != nil {
 			return err
 		}
-		_, err = q.TokenRevoke(ctx, model.TokenRevokeParams{ID: p.TokenID, OwnerID: p.OwnerID, RevokedAt: now})
-		return err
+		return control.EndSession(ctx, q, now, p)
 	})
 	if err == nil {
 		a.EndToken(p.TokenID, now)
