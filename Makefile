@@ -47,18 +47,25 @@ migrate: ## Bring a database to this build's schema (db=…)
 
 # ---- prove
 
+# tested CGO,VARIABLE,FLAGS: go test with FLAGS on the packages of VARIABLE. args is handed on as it
+# was typed: a $ in it is the pattern's.
+define tested
+	@CGO_ENABLED=0 go build -o bin/runtests ./tools/runtests
+	CGO_ENABLED=$(1) tools/with-postgres bin/runtests 'make $@ $(2)' go test $(3) $(value args) $($(2))
+endef
+
 .PHONY: test
 test: ## Run every test on SQLite and a throw-away PostgreSQL (pkg=… args=…)
-	CGO_ENABLED=0 tools/with-postgres go test -timeout 10m $(args) $(pkg)
+	$(call tested,0,pkg,-timeout 10m)
 
 .PHONY: race
 race: ## Run the tests that work in one process under the race detector (race_pkg=… args=…)
-	CGO_ENABLED=1 tools/with-postgres go test -race -timeout 20m $(args) $(race_pkg)
+	$(call tested,1,race_pkg,-race -timeout 20m)
 
 # One package at a time: each of them wants the machine for itself.
 .PHONY: soak
 soak: ## Run the long tests, at full speed (pkg=… args=…)
-	CGO_ENABLED=0 tools/with-postgres go test -tags soak -run Soak -count=1 -p 1 -timeout 60m $(args) $(pkg)
+	$(call tested,0,pkg,-tags soak -run Soak -count=1 -p 1 -timeout 60m)
 
 .PHONY: bench
 bench: build ## Measure the queue on both engines, on throw-away databases (args=…)

@@ -32,6 +32,7 @@ var wallClocks = map[string]string{
 	"server/store/sqlite.go":    "what is left of a deadline",
 	"server/store/stats.go":     "how long a statement took",
 	"server/web/accesslog.go":   "how long a request took",
+	"tools/runtests/":           "how long tests have been running",
 	"server/web/deadline.go":    "deadlines of the connection, which the kernel keeps",
 }
 

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// event is a line of go test -json.
+type event struct {
+	Time       time.Time
+	Action     string
+	Package    string
+	ImportPath string // of a build
+	Test       string
+	Elapsed    float64
+	Output     string
+}
+
+// report turns events into what go test prints, and keeps what failed.
+type report struct {
+	out, aside io.Writer // go test's own text; what is told beside it
+	raw        bool      // the caller wants the events themselves
+	whole      bool      // the caller wants all output, as with -v
+	module     string
+
+	began, now     time.Time
+	packages       map[string]*tests // that run
+	passed, ended  int               // tests, packages
+	failed         []rerun
+	failedPackages int
+}
+
+// tests are those of one package.
+type tests struct {
+	began   time.Time
+	order   []string // in which tests began; "" is the package's own output
+	text    map[string]string
+	running map[string]time.Time
+	failed  []string
+}
+
+func newReport(out, aside io.Writer) *report {
+	return &report{out: out, aside: aside, packages: map[string]*tests{}}
+}
+
+// line takes one line of go test -json; one that is no event is shown.
+func (r *report) line(text []byte) {
+	var e event
+	if r.raw {
+		_, _ = r.out.Write(text)
+	}
+	if json.Unmarshal(text, &e) != nil || e.Action == "" {
+		if !r.raw {
+			_, _ = r.out.Write(text)
+		}
+		return
+	}
+	if !e.Time.IsZero() {
+		r.now = e.Time
+		r.began = cmp.Or(r.began, e.Time)
+	}
+	if r.whole && !r.raw {
+		fmt.Fprint(r.out, e.Output)
+	} else if e.Action == "build-output" && !r.raw {
+		fmt.Fprint(r.aside, e.Output)
+	}
+	if e.Package != "" {
+		r.event(e)
+	}
+}
+
+func (r *report) event(e event) {
+	p := r.packages[e.Package]
+	if p == nil {
+		p = &tests{began: e.Time, text: map[string]string{}, running: map[string]time.Time{}}
+		r.packages[e.Package] = p
+	}
+	switch e.Action {
+	case "run":
+		p.order = append(p.order, e.Test)
+		p.running[e.Test] = e.Time
+	case "pause":
+		delete(p.running, e.Test)
+	case "cont":
+		p.running[e.Test] = e.Time
+	case "output":
+		p.text[e.Test] += e.Output
+	case "pass", "skip", "fail":
+		r.end(p, e)
+	}
+}
+
+// end is the end of a test, or of its package.
+func (r *report) end(p *tests, e event) {
+	if e.Test == "" {
+		r.endPackage(p, e)
+		return
+	}
+	delete(p.running, e.Test)
+	if e.Action != "fail" {
+		r.passed++
+		delete(p.text, e.Test)
+		return
+	}
+	inner := slices.ContainsFunc(p.failed, func(name string) bool { return strings.HasPrefix(name, e.Test+"/") })
+	p.failed = append(p.failed, e.Test)
+	if !inner && !r.whole && !r.raw {
+		fmt.Fprintf(r.aside, "%s: failed: %s %s (%.2fs)\n", r.at(e.Time), r.short(e.Package), e.Test, e.Elapsed)
+	}
+}
+
+// endPackage prints what go test prints of a package.
+func (r *report) endPackage(p *tests, e event) {
+	delete(r.packages, e.Package)
+	r.ended++
+	if e.Action == "fail" {
+		r.failedPackages++
+		r.failed = append(r.failed, reruns(e.Package, p)...)
+	}
+	if r.whole || r.raw {
+		return
+	}
+	if e.Action != "fail" {
+		fmt.Fprint(r.out, closing.FindString(p.text[""]))
+		return
+	}
+	for _, name := range p.order {
+		if text := p.text[name]; name != "" && text != "" {
+			fmt.Fprint(r.out, chatter.ReplaceAllString(text, ""))
+		}
+	}
+	fmt.Fprint(r.out, p.text[""])
+}
+
+var (
+	closing = regexp.MustCompile(`(?m)^(ok  |\?   )\t.*\n`)
+	chatter = regexp.MustCompile(`(?m)^=== (RUN|PAUSE|CONT|NAME) .*\n`)
+)
+
+// mostNamed is how many of the running tests of a package are named.
+const mostNamed = 2
+
+// progress tells what is running.
+func (r *report) progress(now time.Time) {
+	if r.began.IsZero() {
+		fmt.Fprintln(r.aside, "building")
+		return
+	}
+	var parts []string
+	for _, name := range slices.SortedFunc(maps.Keys(r.packages), func(a, b string) int { return r.packages[a].began.Compare(r.packages[b].began) }) {
+		if names := r.packages[name].longest(now); names != "" {
+			parts = append(parts, r.short(name)+" "+names)
+		}
+	}
+	state := fmt.Sprintf("%d tests and %d packages are done", r.passed, r.ended)
+	if r.failedPackages > 0 {
+		state += fmt.Sprintf(", %d of them failed", r.failedPackages)
+	}
+	fmt.Fprintf(r.aside, "%s: %s; running: %s\n", r.at(now), state, cmp.Or(strings.Join(parts, "; "), "builds"))
+}
+
+// longest names the tests that have run for the longest time, without those
+// that only wait for their subtests.
+func (p *tests) longest(now time.Time) string {
+	names := slices.DeleteFunc(slices.Collect(maps.Keys(p.running)), func(name string) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(p.running)), func(other string) bool { return strings.HasPrefix(other, name+"/") })
+	})
+	slices.SortFunc(names, func(a, b string) int { return p.running[a].Compare(p.running[b]) })
+	var parts []string
+	for i, name := range names {
+		if i == mostNamed {
+			parts = append(parts, fmt.Sprintf("%d more", len(names)-i))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s %.0fs", name, now.Sub(p.running[name]).Seconds()))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (r *report) at(now time.Time) string { return now.Sub(r.began).Truncate(time.Second).String() }
+
+func (r *report) short(pkg string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(pkg, r.module), "/")
+}
+
+// close ends the report with what runs the failed tests again.
+func (r *report) close(target string, code int) {
+	to := r.out
+	if r.raw {
+		to = r.aside
+	}
+	if len(r.failed) > 0 {
+		fmt.Fprintln(to, "Run again what failed:")
+	}
+	for _, f := range r.failed {
+		fmt.Fprintf(to, "  %s\n", f.line(target, r.module))
+	}
+	if code != 0 && !r.raw {
+		fmt.Fprintln(r.out, "FAIL")
+	}
+}
