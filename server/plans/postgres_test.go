@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,12 +18,18 @@ import (
 
 // node is one node of a PostgreSQL plan.
 type node struct {
-	Type   string `json:"Node Type"`
-	Table  string `json:"Relation Name"`
-	Index  string `json:"Index Name"`
-	Cond   string `json:"Index Cond"`
-	Filter string `json:"Filter"`
-	Plans  []node `json:"Plans"`
+	Type         string `json:"Node Type"`
+	Relationship string `json:"Parent Relationship"`
+	Join         string `json:"Join Type"`
+	Table        string `json:"Relation Name"`
+	Alias        string `json:"Alias"`
+	Index        string `json:"Index Name"`
+	Cond         string `json:"Index Cond"`
+	Filter       string `json:"Filter"`
+	JoinFilter   string `json:"Join Filter"`
+	HashCond     string `json:"Hash Cond"`
+	MergeCond    string `json:"Merge Cond"`
+	Plans        []node `json:"Plans"`
 }
 
 // walk visits n and what lies under it.
@@ -59,6 +66,8 @@ func newPgGate(t *testing.T, s *store.Store) *pgGate {
 		set plan_cache_mode = force_generic_plan;
 		set enable_seqscan = off;
 		set enable_bitmapscan = off;
+		set enable_hashjoin = off;
+		set enable_mergejoin = off;
 		set enable_sort = off;
 		set enable_incremental_sort = off`)
 	if err != nil {
@@ -118,52 +127,71 @@ func (g *pgGate) judge(ctx context.Context, s statement) (faults []string, err e
 	if err != nil {
 		return nil, err
 	}
-	pair, compared := s.rowComparison(), false
-	plan.walk(func(n node) {
+	g.walk(plan, false, func(n node, many bool) {
 		if strings.Contains(n.Type, "Sort") {
-			faults = append(faults, "sorts")
+			faults = append(faults, "sorts, for want of an index in the order asked for")
 		}
-		if n.Table == "" || n.Type == "ModifyTable" {
-			return
+		fault := g.filters(s, n, many)
+		if n.Table != "" && n.Type != "ModifyTable" && n.Type != "Tid Scan" {
+			fault = cmp.Or(g.scan(s, n), fault)
 		}
-		if fault := g.scan(s, n); fault != "" {
-			faults = append(faults, fault)
+		if fault != "" {
+			faults = append(faults, fault+"; "+advice)
 		}
-		compared = compared || pair != nil && strings.Contains(n.Cond, fmt.Sprintf("ROW(%s, %s)", pair[0], pair[1]))
 	})
-	if pair != nil && !compared {
-		faults = append(faults, "the row comparison is in no index condition")
-	}
 	return faults, nil
 }
 
-// scan names what is wrong with one scan of a stored table.
+// walk visits the nodes, each with whether it runs for each of many rows and a
+// row that it leaves out leaves out one of them.
+func (g *pgGate) walk(n node, many bool, fn func(n node, many bool)) {
+	fn(n, many)
+	for _, child := range n.Plans {
+		switch inner := child.Relationship == "Inner"; {
+		case child.Relationship == "InitPlan" || child.Relationship == "SubPlan" || inner && n.Join == "Left":
+			g.walk(child, false, fn)
+		default:
+			g.walk(child, many || inner && !g.fewRows(n.Plans[0]), fn)
+		}
+	}
+}
+
+// scan names what is wrong with how a stored table is read.
 func (g *pgGate) scan(s statement, n node) string {
-	where := fmt.Sprintf("%s of %s by %s (%s) filter %s", n.Type, n.Table, n.Index, n.Cond, n.Filter)
-	if n.Type == "Tid Scan" {
-		return "" // of rows that a sub-select has locked, and that it is judged for
-	}
 	if n.Type != "Index Scan" && n.Type != "Index Only Scan" {
-		return where + ": not an index scan"
+		return n.String() + " is no index scan"
 	}
-	free, filter := residual[s.name], g.leftOver(n)
-	switch {
-	case free != "" && (filter == "" || strings.Contains(filter, free)):
-		return "" // what bounds it is said where it is allowed
-	case n.Cond == "":
-		return where + ": the whole index is read"
-	case filter != "" && !g.atMostOne(n):
-		return where + ": rows are read that the index should have left out"
+	if n.Cond == "" && (residual[s.name] == "" || g.indexes[n.Index].predicate == "") {
+		return n.String() + " reads the whole index"
 	}
 	return ""
 }
 
-// leftOver is the part of a filter that the index's own predicate does not
-// hold: a row that is locked has the predicate tested again.
-func (g *pgGate) leftOver(n node) string {
+// filters names what a node tests row by row though an index should have left
+// the rows out.
+func (g *pgGate) filters(s statement, n node, many bool) string {
+	left := slices.Concat(g.leftOver(s, n), conjuncts(n.JoinFilter), conjuncts(n.HashCond), conjuncts(n.MergeCond))
+	if n.Join == "Semi" || n.Join == "Anti" {
+		left = append(left, "exists")
+	}
+	few := !many && g.fewRows(n)
+	if n.Join == "Left" && n.Filter == "" {
+		few = g.fewRows(n.Plans[1])
+	}
+	if len(left) == 0 || few {
+		return ""
+	}
+	return fmt.Sprintf("%q is tested row by row in %s", left, n)
+}
+
+// leftOver is the part of a filter that residual does not list and the index's
+// own predicate does not hold: a row that is locked has that tested again.
+func (g *pgGate) leftOver(s statement, n node) []string {
+	alias, column, _ := strings.Cut(residual[s.name], ".")
 	predicate := conjuncts(g.indexes[n.Index].predicate)
-	left := slices.DeleteFunc(conjuncts(n.Filter), func(c string) bool { return slices.Contains(predicate, c) })
-	return strings.Join(left, " and ")
+	return slices.DeleteFunc(conjuncts(n.Filter), func(c string) bool {
+		return slices.Contains(predicate, c) || n.Alias == alias && strings.HasPrefix(c, column+" ") && !strings.Contains(c, " OR ")
+	})
 }
 
 func conjuncts(expression string) []string {
@@ -172,6 +200,24 @@ func conjuncts(expression string) []string {
 		parts[i] = strings.Trim(p, "()")
 	}
 	return slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+}
+
+// fewRows reports whether what lies under a node is read one row at a time, as
+// an argument, a key or a locked row asks for it: doc.go says when.
+func (g *pgGate) fewRows(n node) bool {
+	switch {
+	case slices.Contains([]string{"Function Scan", "Tid Scan", "Limit"}, n.Type) || n.Type == "Result" && n.Plans == nil:
+		return true
+	case n.Table != "" && n.Type != "ModifyTable":
+		return g.atMostOne(n)
+	}
+	for _, child := range n.Plans {
+		optional := child.Relationship == "Inner" && n.Join == "Left"
+		if child.Relationship != "InitPlan" && child.Relationship != "SubPlan" && !optional && !g.fewRows(child) {
+			return false
+		}
+	}
+	return len(n.Plans) > 0
 }
 
 // atMostOne reports whether the condition names every column of a unique index
@@ -190,4 +236,12 @@ func (g *pgGate) atMostOne(n node) bool {
 		}
 	}
 	return false
+}
+
+// String tells what a node does.
+func (n node) String() string {
+	if n.Table == "" {
+		return n.Type
+	}
+	return fmt.Sprintf("%s of %s as %s by %s, index condition %q", n.Type, n.Table, n.Alias, n.Index, n.Cond)
 }

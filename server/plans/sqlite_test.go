@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,13 +15,21 @@ import (
 // liteGate judges plans as EXPLAIN QUERY PLAN tells them.
 type liteGate struct {
 	db      *sql.DB
-	unique  map[string]int    // index → its columns, where it is unique
-	partial map[string]string // index → its predicate
+	tables  catalog
+	indexes map[string]liteIndex
+}
+
+// liteIndex is what the gate knows of an index.
+type liteIndex struct {
+	columns   int
+	unique    bool
+	made      string // its `create index` without white space, empty for a constraint's
+	predicate []string
 }
 
 func newLiteGate(t *testing.T, s *store.Store) *liteGate {
 	t.Helper()
-	g := &liteGate{dbtest.DB(t, s), map[string]int{}, map[string]string{}}
+	g := &liteGate{dbtest.DB(t, s), newCatalog(t, s), map[string]liteIndex{}}
 	rows, err := g.db.QueryContext(t.Context(), `
 		select i.name, i."unique", (select count(*) from pragma_index_info(i.name)), coalesce(d.sql, '')
 		from sqlite_schema s join pragma_index_list(s.name) i left join sqlite_schema d on d.name = i.name
@@ -32,21 +39,21 @@ func newLiteGate(t *testing.T, s *store.Store) *liteGate {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var name, text string
-		var unique bool
-		var columns int
-		if err := rows.Scan(&name, &unique, &columns, &text); err != nil {
+		var name string
+		var index liteIndex
+		if err := rows.Scan(&name, &index.unique, &index.columns, &index.made); err != nil {
 			t.Fatal(err)
 		}
-		if unique {
-			g.unique[name] = columns
+		if _, predicate, ok := strings.Cut(index.made, " where "); ok {
+			for _, part := range split(word.FindAllString(predicate, -1), "and") {
+				index.predicate = append(index.predicate, strings.Join(part, " "))
+			}
 		}
-		if _, predicate, ok := strings.Cut(text, " where "); ok {
-			g.partial[name] = predicate
-		}
+		index.made = strings.Join(strings.Fields(index.made), "")
+		g.indexes[name] = index
 	}
-	if rows.Err() != nil || len(g.unique) < 5 {
-		t.Fatalf("%d unique indexes, %v", len(g.unique), rows.Err())
+	if rows.Err() != nil || len(g.indexes) < 10 {
+		t.Fatalf("%d indexes, %v", len(g.indexes), rows.Err())
 	}
 	return g
 }
@@ -70,130 +77,63 @@ func (g *liteGate) plan(ctx context.Context, s statement) ([]string, error) {
 	return lines, rows.Err()
 }
 
-// search is one index seek: SEARCH r USING INDEX i (a=? AND (b,c)<(?,?)).
-var search = regexp.MustCompile(`^SEARCH (\w+) USING (?:COVERING )?INDEX (\w+) \((.*)\)(?: LEFT-JOIN)?$`)
-
 // judge names what is wrong with the plan of a statement.
 func (g *liteGate) judge(ctx context.Context, s statement) (faults []string, err error) {
 	lines, err := g.plan(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	var seeks [][]string
-	found := map[string]bool{} // sub-selects by alias: their own lines are judged
+	b := binding{g: g, statement: s.name}
+	inner := map[string]bool{} // sub-selects: what they read has lines of its own
 	for _, line := range lines {
-		if _, alias, ok := strings.Cut(line, "MATERIALIZE "); ok {
-			found["SCAN "+alias] = true
-		}
-		if _, alias, ok := strings.Cut(line, "CO-ROUTINE "); ok {
-			found["SCAN "+alias] = true
+		if m := subSelect.FindStringSubmatch(line); m != nil {
+			inner["SCAN "+m[1]] = true
 		}
 	}
 	for _, line := range lines {
-		if m := search.FindStringSubmatch(line); m != nil {
-			seeks = append(seeks, m)
-			continue
-		}
-		if name, ok := strings.CutPrefix(line, "SCAN "); ok && slices.Contains(lines, "CO-ROUTINE "+name) {
-			continue // rows of a sub-select, whose own reading has a line of its own
-		}
-		if found[line] {
-			continue
-		}
-		if fault := g.line(s, line); fault != "" {
+		if k := g.seek(s, line); k != nil {
+			b.seeks = append(b.seeks, k)
+		} else if fault := g.line(line); fault != "" && !inner[line] {
 			faults = append(faults, fault)
 		}
 	}
-	if residual[s.name] == "" {
-		faults = append(faults, g.leftOver(s, seeks)...)
+	for _, scope := range s.scopes() {
+		faults = append(faults, b.leftOver(&scope)...)
 	}
 	return faults, nil
 }
 
-func (g *liteGate) line(s statement, line string) string {
+var (
+	subSelect = regexp.MustCompile(`^(?:CO-ROUTINE|MATERIALIZE) (\S+)`)
+	// search is one index seek: SEARCH r USING INDEX i (a=? AND (b,c)<(?,?)).
+	search = regexp.MustCompile(`^SEARCH (\w+) USING (?:COVERING )?INDEX (\w+) \((.*)\)(?: LEFT-JOIN)?$`)
+	whole  = regexp.MustCompile(`^SCAN (\w+) USING INDEX (\w+)$`)
+	// harmless are the other lines that read no row of a stored table.
+	harmless = regexp.MustCompile(`^(?:CO-ROUTINE |MATERIALIZE |SCALAR SUBQUERY |CORRELATED SCALAR SUBQUERY |LIST SUBQUERY |CORRELATED LIST SUBQUERY |REUSE LIST SUBQUERY |USING INDEX \w+ FOR IN-OPERATOR|SCAN CONSTANT ROW|SCAN \(subquery-\d+\)|(?:SCAN|SEARCH) \w+ VIRTUAL TABLE |CREATE BLOOM FILTER)`)
+)
+
+// seek is the index seek of a line, nil for other lines. All of a partial index
+// may be read where residual says why.
+func (g *liteGate) seek(s statement, line string) *seek {
+	if m := search.FindStringSubmatch(line); m != nil {
+		return &seek{alias: m[1], index: m[2], line: line, terms: strings.Split(m[3], " AND ")}
+	}
+	m := whole.FindStringSubmatch(line)
+	if m == nil || residual[s.name] == "" || g.indexes[m[2]].predicate == nil {
+		return nil
+	}
+	return &seek{alias: m[1], index: m[2], line: line}
+}
+
+// line names what is wrong with a line that is no seek.
+func (g *liteGate) line(line string) string {
 	switch {
-	case strings.Contains(line, "TEMP B-TREE"):
-		return "sorts: " + line
-	case strings.Contains(line, "VIRTUAL TABLE"), // json_each of an argument
-		strings.HasPrefix(line, "SCAN (subquery-"): // as found, above
+	case harmless.MatchString(line):
 		return ""
-	case strings.HasPrefix(line, "SCAN ") && !strings.Contains(line, "CONSTANT ROW"):
-		_, index, found := strings.Cut(line, "USING INDEX ")
-		if found && residual[s.name] != "" && g.partial[index] != "" {
-			return "" // all of a partial index, allowed where residual says why
-		}
-		return "reads a whole table: " + line
-	case strings.HasPrefix(line, "SEARCH "):
-		return "not a plain index seek: " + line
+	case strings.Contains(line, "TEMP B-TREE"):
+		return "sorts, for want of an index in the order asked for: " + line
+	case strings.HasPrefix(line, "SCAN "):
+		return "reads a whole table: " + line + "; " + advice
 	}
-	return ""
-}
-
-// leftOver names the conditions that no seek took over: SQLite does not show
-// its filters, so they are what is in a WHERE and in no index term.
-func (g *liteGate) leftOver(s statement, seeks [][]string) (faults []string) {
-	for _, condition := range conditions(s.bare()) {
-		taken := slices.ContainsFunc(seeks, func(m []string) bool { return g.takes(m[2], m[3], condition) })
-		if !taken {
-			faults = append(faults, fmt.Sprintf("%q is in no index term of %q", condition, seeks))
-		}
-	}
-	return faults
-}
-
-var (
-	simple = regexp.MustCompile(`^(?:\w+\.)?(\w+) (=|<|>|<=|>=|in) `)
-	ofExpr = regexp.MustCompile(`^\w+\([^()]+\) = `)
-)
-
-// takes reports whether a seek by index and term leaves nothing of a condition.
-func (g *liteGate) takes(index, term, condition string) bool {
-	terms := strings.Split(term, " AND ")
-	if n, ok := g.unique[index]; ok && len(terms) == n && strings.Count(term, "=?") == n {
-		return true // at most one row
-	}
-	if strings.Contains(g.partial[index], plainColumn.ReplaceAllString(condition, "")) {
-		return true
-	}
-	if m := comparison.FindStringSubmatch(condition); m != nil {
-		return strings.Contains(term, fmt.Sprintf("(%s,%s)", m[1], m[2]))
-	}
-	if m := simple.FindStringSubmatch(condition); m != nil {
-		return slices.ContainsFunc(terms, func(t string) bool {
-			return strings.HasPrefix(t, m[1]) && strings.ContainsAny(t[len(m[1]):len(m[1])+1], "=<>")
-		})
-	}
-	return ofExpr.MatchString(condition) && strings.Contains(term, "<expr>=?")
-}
-
-var (
-	plainColumn = regexp.MustCompile(`^\w+\.`)
-	onConflict  = regexp.MustCompile(`on conflict \([^)]*\) where .*? do`)
-	clause      = regexp.MustCompile(`^(order by|limit|group by|returning|on conflict|for update|union)\b`)
-)
-
-// conditions are what the WHEREs of a statement ask of stored tables, one by
-// one: split at each `and` outside parentheses.
-func conditions(sql string) (out []string) {
-	text := onConflict.ReplaceAllString(strings.Join(strings.Fields(sql), " "), "on conflict")
-	for _, at := range regexp.MustCompile(`\bwhere `).FindAllStringIndex(text, -1) {
-		depth, start := 0, at[1]
-		for i := at[1]; ; i++ {
-			rest := ""
-			if i < len(text) {
-				rest = text[i:]
-			}
-			end := rest == "" || depth == 0 && (rest[0] == ')' || clause.MatchString(rest))
-			if end || depth == 0 && strings.HasPrefix(rest, " and ") {
-				out = append(out, strings.TrimSpace(text[start:i]))
-				start = i + len(" and ")
-			}
-			if end {
-				break
-			}
-			depth += strings.Count(rest[:1], "(") - strings.Count(rest[:1], ")")
-		}
-	}
-	// What is asked of json_each is not asked of a stored table.
-	return slices.DeleteFunc(out, func(c string) bool { return strings.HasPrefix(c, "l.value") || c == "true" })
+	return fmt.Sprintf("%q is no plain index seek; %s", line, advice)
 }
