@@ -80,9 +80,10 @@ func refused(in *claimInput) (web.Answer[claimAnswer], error) {
 
 // stillHeld leaves out what a slow commit let run out: a lease that has ended
 // is not reported as held.
-func stillHeld(now coltype.Time, body *claimAnswer) error {
+func stillHeld(now coltype.Time, body *claimAnswer) (changed bool, err error) {
+	all := len(body.Jobs)
 	body.Jobs = slices.DeleteFunc(body.Jobs, func(j claimedJSON) bool { return !j.LeaseExpiresAt.After(now) })
-	return nil
+	return len(body.Jobs) < all, nil
 }
 
 // claimHooks let a claim wait for work without a transaction or a connection.

@@ -46,11 +46,11 @@ func (h *routes) heartbeat(ctx context.Context, q model.Querier, now coltype.Tim
 
 // stillHeld refuses an answer that a slow commit made late: a lease that has
 // ended is not reported as held.
-func (in *heartbeatInput) stillHeld(now coltype.Time, body *heartbeatAnswer) error {
+func (in *heartbeatInput) stillHeld(now coltype.Time, body *heartbeatAnswer) (changed bool, err error) {
 	if !body.LeaseExpiresAt.After(now) {
-		return fault.LeaseLost(in.ID, Claimed)
+		return false, fault.LeaseLost(in.ID, Claimed)
 	}
-	return nil
+	return false, nil
 }
 
 type completeInput struct {

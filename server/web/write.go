@@ -21,9 +21,10 @@ type Answer[O any] struct {
 	After  func() // runs once, after the commit; not for a replay
 
 	// Check runs after the commit and before the answer is sent, with the clock
-	// read again. It may take out of the body what no longer holds, or refuse
-	// with a fault; the kept answer stays as it was committed.
-	Check func(now coltype.Time, body *O) error
+	// read again. It may take out of the body what no longer holds, and reports
+	// whether it did, or refuse with a fault; the kept answer stays as it was
+	// committed.
+	Check func(now coltype.Time, body *O) (changed bool, err error)
 }
 
 // Hooks are what some routes need around their transaction.
@@ -202,7 +203,9 @@ func (d *door[I, O]) encode(ans Answer[O]) (*reply, error) {
 	return rep, err
 }
 
-// leave is what happens after the commit.
+// leave is what happens after the commit. The answer is bytes already: they were
+// made inside the transaction, which keeps them under a key, and which is rolled
+// back when they cannot be made. Only an answer that Check changed is encoded again.
 func (d *door[I, O]) leave(ctx context.Context, p *passage[O]) (*reply, error) {
 	if p.reply.fault != nil {
 		return p.reply, nil
@@ -214,11 +217,12 @@ func (d *door[I, O]) leave(ctx context.Context, p *passage[O]) (*reply, error) {
 		return p.reply, nil
 	}
 	now, err := d.api.store.Time(ctx)
-	if err == nil {
-		err = p.answer.Check(now, &p.answer.Body)
-	}
 	if err != nil {
 		return nil, err
+	}
+	changed, err := p.answer.Check(now, &p.answer.Body)
+	if err != nil || !changed {
+		return p.reply, err
 	}
 	return d.encode(p.answer)
 }
