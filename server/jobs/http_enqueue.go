@@ -30,7 +30,7 @@ type enqueueBody struct {
 	Key         *string      `json:"key,omitempty" minLength:"1" maxLength:"512" doc:"At most one live job per key."`
 	Repo        *repoBody    `json:"repo,omitempty" doc:"Tracked if it is unknown."`
 	IssueNumber *int64       `json:"issue_number,omitempty" minimum:"1" doc:"With repo: makes the key, so that an issue has at most one live job."`
-	Payload     coltype.JSON `json:"payload,omitempty" doc:"Any JSON value up to 256 KiB, handed to the worker as it is. Absent: {}."`
+	Payload     coltype.JSON `json:"payload,omitempty" maxBytes:"262144" doc:"Any JSON value up to 256 KiB, handed to the worker as it is. Absent: {}."`
 	Priority    *int64       `json:"priority,omitempty" minimum:"1" maximum:"4" doc:"1 is the most urgent. Absent: 3."`
 	RunAt       coltype.Time `json:"run_at,omitempty" doc:"Not claimed before; the past is now. Absent: now."`
 	MaxAttempts *int64       `json:"max_attempts,omitempty" minimum:"1" maximum:"100" doc:"Absent: the kind's."`

@@ -17,7 +17,7 @@ type heartbeatInput struct {
 	Body struct {
 		LeaseToken   string       `json:"lease_token" maxLength:"128"`
 		LeaseSeconds *int64       `json:"lease_seconds,omitempty" minimum:"10" maximum:"86400" doc:"From now. Absent: the kind's, unless the lease lasts longer as it is."`
-		Progress     coltype.JSON `json:"progress,omitempty" doc:"Any JSON value up to 16 KiB; replaces the last. Absent: the last stays."`
+		Progress     coltype.JSON `json:"progress,omitempty" maxBytes:"16384" doc:"Any JSON value up to 16 KiB; replaces the last. Absent: the last stays."`
 	}
 }
 
@@ -57,7 +57,7 @@ type completeInput struct {
 	ID   string `path:"id"`
 	Body struct {
 		LeaseToken string       `json:"lease_token" maxLength:"128"`
-		Result     coltype.JSON `json:"result,omitempty" doc:"Any JSON value up to 256 KiB."`
+		Result     coltype.JSON `json:"result,omitempty" maxBytes:"262144" doc:"Any JSON value up to 256 KiB."`
 	}
 }
 
@@ -157,7 +157,7 @@ type completeBatchInput struct {
 type completeItem struct {
 	ID         string       `json:"id"`
 	LeaseToken string       `json:"lease_token" maxLength:"128"`
-	Result     coltype.JSON `json:"result,omitempty" doc:"Any JSON value up to 256 KiB."`
+	Result     coltype.JSON `json:"result,omitempty" maxBytes:"262144" doc:"Any JSON value up to 256 KiB."`
 }
 
 // Faults are ids that stand in the batch before.

@@ -52,6 +52,7 @@ type API struct {
 	proxies  []netip.Prefix
 	echo     *echo.Echo
 	huma     huma.API
+	free     freeForm
 	routes   map[string]*route // by method and pattern of the router
 	served   map[string]bool   // the same of every route, of the edge's own too
 	metrics  Metrics
@@ -85,6 +86,7 @@ func New(c Config) *API {
 		keyTTL:   c.KeyTTL,
 		proxies:  c.TrustedProxies,
 		echo:     echo.New(),
+		free:     freeForm{},
 		routes:   map[string]*route{},
 		served:   map[string]bool{http.MethodGet + " " + metricsPath: true},
 		metrics:  c.Metrics,

@@ -55,7 +55,7 @@ func (a *API) judge(ctx context.Context, s *request, body []byte) ([]byte, error
 		return nil, nil
 	}
 	schema := cmp.Or(s.route.schema, noBody)
-	text, err := parse(ctx, a.huma.OpenAPI().Components.Schemas, schema, body)
+	text, err := a.parse(ctx, schema, body)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

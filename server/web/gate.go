@@ -18,17 +18,6 @@ import (
 // in it, since that is what is stored.
 const maxDepth = 64
 
-// freeForm lists the members that hold a client's own JSON, with the bound of
-// their compacted text in bytes; 0 leaves it to the body's. Inside them names
-// mean nothing to us, so names that differ in case are two members.
-var freeForm = map[string]int{
-	"payload":  256 << 10,
-	"result":   256 << 10,
-	"progress": 16 << 10,
-	"facts":    0,
-	"data":     0,
-}
-
 // text is what the gate made of a body.
 type text struct {
 	tree    any    // for the schema: values that it does not look into are represented by their kind
@@ -42,14 +31,17 @@ type text struct {
 // is no JSON text in UTF-8, or that ctx ended; what is JSON but may not be stored
 // is among the faults: NUL, lone surrogates, repeated members, depth, size. The
 // tree grows with the schema, not with the body: see members.go.
-func parse(ctx context.Context, registry huma.Registry, schema *huma.Schema, body []byte) (text, error) {
+func (a *API) parse(ctx context.Context, schema *huma.Schema, body []byte) (text, error) {
 	switch {
 	case bytes.HasPrefix(body, []byte("\ufeff")):
 		return text{}, errors.New("the body begins with a byte order mark")
 	case !utf8.Valid(body):
 		return text{}, errors.New("the body is not UTF-8")
 	}
-	g := &gate{ctx: ctx, registry: registry, src: body, out: make([]byte, 0, len(body))}
+	g := &gate{
+		ctx: ctx, registry: a.huma.OpenAPI().Components.Schemas, free: a.free,
+		src: body, out: make([]byte, 0, len(body)),
+	}
 	g.space()
 	if g.pos == len(body) {
 		return text{}, errors.New("the body is empty")
@@ -74,6 +66,7 @@ var errCut = errors.New("nested too deep")
 type gate struct {
 	ctx      context.Context // of this one walk
 	registry huma.Registry
+	free     freeForm
 	src      []byte
 	pos      int
 	out      []byte
@@ -151,7 +144,7 @@ func (g *gate) value(depth int, s *huma.Schema, m mode) (any, error) {
 			g.fault(fmt.Sprintf("the value is nested deeper than %d", maxDepth))
 			return nil, errCut
 		}
-		return g.nest(depth+1, g.resolve(s), m)
+		return g.nest(depth+1, resolve(g.registry, s), m)
 	case c == '"':
 		return g.string(m != ours && depth > 0)
 	case c == '-', '0' <= c && c <= '9':

@@ -13,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
 )
 
@@ -30,9 +31,9 @@ func FuzzGate(f *testing.F) {
 	for _, seed := range gateSeeds {
 		f.Add([]byte(seed))
 	}
-	registry, schema := anyPayload()
+	a, schema := anyPayload()
 	f.Fuzz(func(t *testing.T, body []byte) {
-		got, err := parse(t.Context(), registry, schema, body)
+		got, err := a.parse(t.Context(), schema, body)
 		if err != nil {
 			if json.Valid(body) && utf8.Valid(body) {
 				t.Fatalf("%q is refused: %v", body, err)
@@ -52,7 +53,7 @@ func FuzzGate(f *testing.F) {
 		if !bytes.Equal(want.Bytes(), got.compact) {
 			t.Fatalf("compacted to %q, want %q", got.compact, want.Bytes())
 		}
-		if twice, err := parse(t.Context(), registry, schema, got.compact); err != nil || !bytes.Equal(twice.compact, got.compact) || len(twice.faults) != len(got.faults) {
+		if twice, err := a.parse(t.Context(), schema, got.compact); err != nil || !bytes.Equal(twice.compact, got.compact) || len(twice.faults) != len(got.faults) {
 			t.Fatalf("%q is judged differently when compacted: %v", body, err)
 		}
 		if len(got.faults) == 0 && strings.Contains(strings.ToLower(string(got.compact)), `\u0000`) && !strings.Contains(string(got.compact), `\\`) {
@@ -67,18 +68,17 @@ func FuzzJudge(f *testing.F) {
 	for _, seed := range gateSeeds {
 		f.Add([]byte(seed))
 	}
-	a := &API{}
-	a.huma = newHuma(a)
+	a := newAPI()
 	type inner struct {
 		Kind string `json:"kind" pattern:"^[a-z]+$"`
 	}
 	type body struct {
-		Kind    string          `json:"kind"`
-		Size    int64           `json:"size,omitempty" maximum:"9"`
-		Payload json.RawMessage `json:"payload,omitempty"`
-		Items   []inner         `json:"items,omitempty"`
+		Kind    string       `json:"kind"`
+		Size    int64        `json:"size,omitempty" maximum:"9"`
+		Payload coltype.JSON `json:"payload,omitempty" maxBytes:"262144"`
+		Items   []inner      `json:"items,omitempty"`
 	}
-	schema := a.schema(typeOf[body](), "")
+	schema := a.bodySchema(typeOf[body](), "")
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		s := &request{route: &route{schema: schema, needBody: true}}
 		compact, err := a.judge(t.Context(), s, raw)
@@ -142,21 +142,25 @@ func TestDecompressionStopsAtTheBound(t *testing.T) {
 	}
 }
 
-func newHuma(a *API) huma.API { return huma.NewAPI(a.humaConfig("test"), nil) }
+// newAPI is an API without routes, for the gate alone.
+func newAPI() *API {
+	a := &API{free: freeForm{}}
+	a.huma = huma.NewAPI(a.humaConfig("test"), nil)
+	return a
+}
 
 // anyPayload is the schema of an object with one free-form member.
-func anyPayload() (huma.Registry, *huma.Schema) {
-	a := &API{}
-	a.huma = newHuma(a)
-	schema := a.schema(typeOf[struct {
-		Kind    string          `json:"kind"`
-		Payload json.RawMessage `json:"payload"`
+func anyPayload() (*API, *huma.Schema) {
+	a := newAPI()
+	schema := a.bodySchema(typeOf[struct {
+		Kind    string       `json:"kind"`
+		Payload coltype.JSON `json:"payload" maxBytes:"262144"`
 	}](), "any-payload")
-	return a.huma.OpenAPI().Components.Schemas, schema
+	return a, schema
 }
 
 func BenchmarkGate(b *testing.B) {
-	registry, schema := anyPayload()
+	a, schema := anyPayload()
 	for name, body := range map[string]string{
 		"enqueue":   `{"kind":"implement","key":"issue-1","payload":{"title":"a b c","n":[1,2,3],"more":{"x":true}},"priority":2}`,
 		"long text": `{"kind":"implement","payload":["` + strings.Repeat("x", 250<<10) + `"]}`,
@@ -166,7 +170,7 @@ func BenchmarkGate(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := parse(b.Context(), registry, schema, []byte(body)); err != nil {
+				if _, err := a.parse(b.Context(), schema, []byte(body)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -176,20 +180,19 @@ func BenchmarkGate(b *testing.B) {
 
 func TestWalkEndsWithItsRequest(t *testing.T) {
 	t.Parallel()
-	registry, schema := anyPayload()
+	a, schema := anyPayload()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	body := []byte(`{"payload":[` + strings.Repeat("1,", 10_000) + `1]}`)
-	if _, err := parse(ctx, registry, schema, body); !errors.Is(err, context.Canceled) {
+	if _, err := a.parse(ctx, schema, body); !errors.Is(err, context.Canceled) {
 		t.Errorf("the walk went on: %v", err)
 	}
 }
 
 func TestLongListIsOneFaultAndNotDecoded(t *testing.T) {
 	t.Parallel()
-	a := &API{}
-	a.huma = newHuma(a)
-	schema := a.schema(typeOf[struct {
+	a := newAPI()
+	schema := a.bodySchema(typeOf[struct {
 		Items []string `json:"items" maxItems:"2"`
 	}](), "long-list")
 	s := &request{route: &route{schema: schema}}

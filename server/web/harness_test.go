@@ -150,9 +150,9 @@ type thingBody struct {
 	Note     *string                 `json:"note,omitempty"`
 	Count    int64                   `json:"count,omitempty"`
 	At       coltype.Time            `json:"at,omitempty"`
-	Payload  coltype.JSON            `json:"payload,omitempty"`
-	Progress coltype.JSON            `json:"progress,omitempty"`
-	Facts    map[string]coltype.JSON `json:"facts,omitempty"`
+	Payload  coltype.JSON            `json:"payload,omitempty" maxBytes:"262144"`
+	Progress coltype.JSON            `json:"progress,omitempty" maxBytes:"16384"`
+	Facts    map[string]coltype.JSON `json:"facts,omitempty" maxBytes:"body"`
 	Items    []part                  `json:"items,omitempty" maxItems:"3"`
 }
 

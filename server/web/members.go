@@ -31,13 +31,6 @@ var (
 	someList   any = []any{}
 )
 
-func (g *gate) resolve(s *huma.Schema) *huma.Schema {
-	for s != nil && s.Ref != "" {
-		s = g.registry.SchemaFromRef(s.Ref)
-	}
-	return s
-}
-
 // nest reads an object or a list. A schema of another kind does not look into it,
 // and only so many bytes of it are searched for faults.
 func (g *gate) nest(depth int, s *huma.Schema, m mode) (any, error) {
@@ -68,7 +61,7 @@ func (g *gate) object(depth int, s *huma.Schema, m mode) (any, error) {
 			return err
 		}
 		g.path = append(g.path, step{name, -1})
-		v, err := g.member(name, depth, property(s, name), m)
+		v, err := g.member(depth, property(s, name), m)
 		g.path = g.path[:len(g.path)-1]
 		if members != nil && m != skipped {
 			keep(members, escapeName(name), v)
@@ -142,8 +135,8 @@ func (g *gate) blind() bool {
 }
 
 // member reads a member's value, and measures one that is free-form.
-func (g *gate) member(name string, depth int, s *huma.Schema, m mode) (any, error) {
-	limit, clients := freeForm[name]
+func (g *gate) member(depth int, s *huma.Schema, m mode) (any, error) {
+	limit, clients := g.free[s]
 	if m != ours || !clients {
 		return g.value(depth, s, m)
 	}

@@ -105,7 +105,7 @@ func (a *API) describe(op Op, in, out reflect.Type, mutates bool) huma.Operation
 	}
 	if body := bodyType(in); body != nil {
 		doc.RequestBody = &huma.RequestBody{Required: body.Kind() != reflect.Pointer, Content: map[string]*huma.MediaType{
-			jsonType: {Schema: a.schema(body, op.ID+"-request")},
+			jsonType: {Schema: a.bodySchema(body, op.ID+"-request")},
 		}}
 	}
 	if mutates && !op.NoIdempotency {

@@ -51,9 +51,7 @@ func (r *rules) fault(detail string) {
 // refine checks integers, times and the bound of texts, and returns the value
 // with its numbers as huma wants them.
 func (r *rules) refine(s *huma.Schema, v any) any {
-	for s != nil && s.Ref != "" {
-		s = r.registry.SchemaFromRef(s.Ref)
-	}
+	s = resolve(r.registry, s)
 	switch v := v.(type) {
 	case map[string]any:
 		for name, member := range v {
