@@ -68,9 +68,14 @@ func replace(modelDir string, out map[string]string) error {
 // modelFiles are the shared structs, in files named as sqlc named them.
 func modelFiles(pg, lite *accessors) map[string]string {
 	files := map[string]string{}
+	names := typeNames(pg.structs)
 	for _, name := range slices.Sorted(maps.Keys(pg.structs)) {
-		s := pg.structs[name]
-		files[s.file.name] += structText(s, lite.structs[name])
+		s, twin := pg.structs[name], lite.structs[name]
+		if names[name] == name {
+			files[s.file.name] += structText(s, twin)
+		} else {
+			files[s.file.name] += aliasText(s, twin, names[name])
+		}
 	}
 	for name, body := range files {
 		files[name] = header + "package model\n\n" + modelImports(pg, body) + body
@@ -89,6 +94,13 @@ func structText(s, twin *structType) string {
 	}
 	b.WriteString("}\n\n")
 	return b.String()
+}
+
+// aliasText keeps the comment of a table, but not those of its columns: they
+// stand where the fields are.
+func aliasText(s, twin *structType, of string) string {
+	doc := fmt.Sprintf("%s%s has the fields of %s.", either(s.doc, twin.doc), s.name, of)
+	return comment(doc) + fmt.Sprintf("type %s = %s\n\n", s.name, of)
 }
 
 func either(a, b string) string {

@@ -85,10 +85,8 @@ type JobListHoldersParams struct {
 	Max     int64
 }
 
-type JobListOverdueParams struct {
-	Cutoff coltype.Time
-	Max    int64
-}
+// JobListOverdueParams has the fields of WorkerSweepParams.
+type JobListOverdueParams = WorkerSweepParams
 
 type JobListOverdueRow struct {
 	ID             string
@@ -106,10 +104,8 @@ type JobLockOverdueParams struct {
 	Max     int64
 }
 
-type JobLockParams struct {
-	ID      string
-	OwnerID string
-}
+// JobLockParams has the fields of JobGetParams.
+type JobLockParams = JobGetParams
 
 type JobPageByKeyParams struct {
 	OwnerID  string
@@ -208,44 +204,20 @@ type JobSettleParams struct {
 	LeaseExpiresAt    coltype.Time
 }
 
-type JobWalkByKeyParams struct {
-	OwnerID  string
-	Key      *string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+// JobWalkByKeyParams has the fields of JobPageByKeyParams.
+type JobWalkByKeyParams = JobPageByKeyParams
 
-type JobWalkByKeyRow struct {
-	ID        string
-	Kind      string
-	State     string
-	RepoID    *string
-	CreatedAt coltype.Time
-}
+// JobWalkByKeyRow has the fields of JobWalkRow.
+type JobWalkByKeyRow = JobWalkRow
 
-type JobWalkByStateParams struct {
-	OwnerID  string
-	State    string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+// JobWalkByStateParams has the fields of JobPageByStateParams.
+type JobWalkByStateParams = JobPageByStateParams
 
-type JobWalkByStateRow struct {
-	ID        string
-	Kind      string
-	State     string
-	RepoID    *string
-	CreatedAt coltype.Time
-}
+// JobWalkByStateRow has the fields of JobWalkRow.
+type JobWalkByStateRow = JobWalkRow
 
-type JobWalkParams struct {
-	OwnerID  string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+// JobWalkParams has the fields of JobPageParams.
+type JobWalkParams = JobPageParams
 
 type JobWalkRow struct {
 	ID        string

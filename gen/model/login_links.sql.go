@@ -16,10 +16,8 @@ type LoginLinkInsertParams struct {
 	ExpiresAt      coltype.Time
 }
 
-type LoginLinkSweepParams struct {
-	Cutoff coltype.Time
-	Max    int64
-}
+// LoginLinkSweepParams has the fields of WorkerSweepParams.
+type LoginLinkSweepParams = WorkerSweepParams
 
 type LoginLinkUseParams struct {
 	Now  coltype.Time

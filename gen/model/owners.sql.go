@@ -2,16 +2,9 @@
 
 package model
 
-import (
-	"github.com/stint-run/stint/schema/coltype"
-)
-
 type OwnerGetByNameParams struct {
 	Name string
 }
 
-type OwnerInsertParams struct {
-	ID        string
-	Name      string
-	CreatedAt coltype.Time
-}
+// OwnerInsertParams has the fields of Owner.
+type OwnerInsertParams = Owner

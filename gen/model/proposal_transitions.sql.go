@@ -2,19 +2,8 @@
 
 package model
 
-import (
-	"github.com/stint-run/stint/schema/coltype"
-)
-
-type TransitionInsertParams struct {
-	OwnerID    string
-	ProposalID string
-	Version    int64
-	FromState  *string
-	ToState    string
-	Actor      string
-	EnteredAt  coltype.Time
-}
+// TransitionInsertParams has the fields of ProposalTransition.
+type TransitionInsertParams = ProposalTransition
 
 type TransitionListParams struct {
 	OwnerID    string

@@ -19,28 +19,11 @@ type ProposalGetOpenParams struct {
 	Head    string
 }
 
-type ProposalGetParams struct {
-	ID      string
-	OwnerID string
-}
+// ProposalGetParams has the fields of JobGetParams.
+type ProposalGetParams = JobGetParams
 
 type ProposalGetRow struct {
-	ID                string
-	OwnerID           string
-	RepoID            string
-	Stream            string
-	Head              string
-	Base              *string
-	Title             string
-	Body              *string
-	Author            string
-	State             string
-	Url               *string
-	RunID             *string
-	Version           int64
-	CreatedAt         coltype.Time
-	UpdatedAt         coltype.Time
-	ClosedAt          coltype.Time
+	Proposal          Proposal
 	RunKind           *string
 	RunStatus         *string
 	RunJobID          *string
@@ -63,15 +46,11 @@ type ProposalInsertParams struct {
 	CreatedAt coltype.Time
 }
 
-type ProposalListByIDsParams struct {
-	OwnerID string
-	Ids     string
-}
+// ProposalListByIDsParams has the fields of JobListByIDsParams.
+type ProposalListByIDsParams = JobListByIDsParams
 
-type ProposalLockParams struct {
-	ID      string
-	OwnerID string
-}
+// ProposalLockParams has the fields of JobGetParams.
+type ProposalLockParams = JobGetParams
 
 type ProposalMoveParams struct {
 	ToState         string
@@ -128,14 +107,8 @@ type ProposalPageParams struct {
 	Max      int64
 }
 
-type ProposalWalkByAuthorParams struct {
-	RepoID   string
-	OwnerID  string
-	Author   string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+// ProposalWalkByAuthorParams has the fields of ProposalPageByAuthorParams.
+type ProposalWalkByAuthorParams = ProposalPageByAuthorParams
 
 type ProposalWalkByAuthorRow struct {
 	ID        string

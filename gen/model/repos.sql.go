@@ -21,25 +21,14 @@ type RepoGetCountedParams struct {
 }
 
 type RepoGetCountedRow struct {
-	ID              string
-	OwnerID         string
-	Forge           string
-	Host            string
-	Namespace       string
-	Name            string
-	DefaultStream   *string
-	LabelsSyncedAt  coltype.Time
-	CreatedAt       coltype.Time
-	UpdatedAt       coltype.Time
+	Repo            Repo
 	OpenProposals   int64
 	MergedProposals int64
 	ClosedProposals int64
 }
 
-type RepoGetParams struct {
-	ID      string
-	OwnerID string
-}
+// RepoGetParams has the fields of JobGetParams.
+type RepoGetParams = JobGetParams
 
 type RepoInsertParams struct {
 	ID            string
@@ -60,12 +49,8 @@ type RepoPageByNameParams struct {
 	Max      int64
 }
 
-type RepoPageParams struct {
-	OwnerID  string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+// RepoPageParams has the fields of JobPageParams.
+type RepoPageParams = JobPageParams
 
 type RepoSetDefaultStreamParams struct {
 	DefaultStream *string

@@ -44,32 +44,11 @@ type RunGetByTokenParams struct {
 	TokenHash *string
 }
 
-type RunGetByTokenRow struct {
-	ID               string
-	OwnerID          string
-	Kind             string
-	ConnectionID     *string
-	JobID            *string
-	ExternalRunID    *string
-	Status           string
-	Attempt          *int64
-	Worker           *string
-	Generation       *int64
-	TerminalReason   *string
-	Error            coltype.JSON
-	Facts            coltype.JSON
-	Progress         coltype.JSON
-	SchedulerManaged bool
-	Origin           string
-	CreatedAt        coltype.Time
-	StartedAt        coltype.Time
-	CompletedAt      coltype.Time
-}
+// RunGetByTokenRow has the fields of RunEndRow.
+type RunGetByTokenRow = RunEndRow
 
-type RunGetParams struct {
-	ID      string
-	OwnerID string
-}
+// RunGetParams has the fields of JobGetParams.
+type RunGetParams = JobGetParams
 
 type RunGetRow struct {
 	ID                string
@@ -103,35 +82,11 @@ type RunInsertManyParams struct {
 	Rows    string
 }
 
-type RunListByIDsParams struct {
-	OwnerID string
-	Ids     string
-}
+// RunListByIDsParams has the fields of JobListByIDsParams.
+type RunListByIDsParams = JobListByIDsParams
 
-type RunListByIDsRow struct {
-	ID                string
-	OwnerID           string
-	Kind              string
-	ConnectionID      *string
-	JobID             *string
-	ExternalRunID     *string
-	Status            string
-	Attempt           *int64
-	Worker            *string
-	Generation        *int64
-	TerminalReason    *string
-	Error             coltype.JSON
-	Facts             coltype.JSON
-	Progress          coltype.JSON
-	SchedulerManaged  bool
-	Origin            string
-	CreatedAt         coltype.Time
-	StartedAt         coltype.Time
-	CompletedAt       coltype.Time
-	JobState          *string
-	JobLeaseExpiresAt coltype.Time
-	JobProgress       coltype.JSON
-}
+// RunListByIDsRow has the fields of RunGetRow.
+type RunListByIDsRow = RunGetRow
 
 type RunPageByJobParams struct {
 	OwnerID  string
@@ -141,30 +96,8 @@ type RunPageByJobParams struct {
 	Max      int64
 }
 
-type RunPageByJobRow struct {
-	ID                string
-	OwnerID           string
-	Kind              string
-	ConnectionID      *string
-	JobID             *string
-	ExternalRunID     *string
-	Status            string
-	Attempt           *int64
-	Worker            *string
-	Generation        *int64
-	TerminalReason    *string
-	Error             coltype.JSON
-	Facts             coltype.JSON
-	Progress          coltype.JSON
-	SchedulerManaged  bool
-	Origin            string
-	CreatedAt         coltype.Time
-	StartedAt         coltype.Time
-	CompletedAt       coltype.Time
-	JobState          *string
-	JobLeaseExpiresAt coltype.Time
-	JobProgress       coltype.JSON
-}
+// RunPageByJobRow has the fields of RunGetRow.
+type RunPageByJobRow = RunGetRow
 
 type RunPageByStatusParams struct {
 	OwnerID  string
@@ -174,99 +107,29 @@ type RunPageByStatusParams struct {
 	Max      int64
 }
 
-type RunPageByStatusRow struct {
-	ID                string
-	OwnerID           string
-	Kind              string
-	ConnectionID      *string
-	JobID             *string
-	ExternalRunID     *string
-	Status            string
-	Attempt           *int64
-	Worker            *string
-	Generation        *int64
-	TerminalReason    *string
-	Error             coltype.JSON
-	Facts             coltype.JSON
-	Progress          coltype.JSON
-	SchedulerManaged  bool
-	Origin            string
-	CreatedAt         coltype.Time
-	StartedAt         coltype.Time
-	CompletedAt       coltype.Time
-	JobState          *string
-	JobLeaseExpiresAt coltype.Time
-	JobProgress       coltype.JSON
-}
+// RunPageByStatusRow has the fields of RunGetRow.
+type RunPageByStatusRow = RunGetRow
 
-type RunPageParams struct {
-	OwnerID  string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+// RunPageParams has the fields of JobPageParams.
+type RunPageParams = JobPageParams
 
-type RunPageRow struct {
-	ID                string
-	OwnerID           string
-	Kind              string
-	ConnectionID      *string
-	JobID             *string
-	ExternalRunID     *string
-	Status            string
-	Attempt           *int64
-	Worker            *string
-	Generation        *int64
-	TerminalReason    *string
-	Error             coltype.JSON
-	Facts             coltype.JSON
-	Progress          coltype.JSON
-	SchedulerManaged  bool
-	Origin            string
-	CreatedAt         coltype.Time
-	StartedAt         coltype.Time
-	CompletedAt       coltype.Time
-	JobState          *string
-	JobLeaseExpiresAt coltype.Time
-	JobProgress       coltype.JSON
-}
+// RunPageRow has the fields of RunGetRow.
+type RunPageRow = RunGetRow
 
-type RunWalkByJobParams struct {
-	OwnerID  string
-	JobID    *string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+// RunWalkByJobParams has the fields of RunPageByJobParams.
+type RunWalkByJobParams = RunPageByJobParams
 
-type RunWalkByJobRow struct {
-	ID        string
-	Kind      string
-	Status    string
-	CreatedAt coltype.Time
-}
+// RunWalkByJobRow has the fields of RunWalkRow.
+type RunWalkByJobRow = RunWalkRow
 
-type RunWalkByStatusParams struct {
-	OwnerID  string
-	Status   string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+// RunWalkByStatusParams has the fields of RunPageByStatusParams.
+type RunWalkByStatusParams = RunPageByStatusParams
 
-type RunWalkByStatusRow struct {
-	ID        string
-	Kind      string
-	Status    string
-	CreatedAt coltype.Time
-}
+// RunWalkByStatusRow has the fields of RunWalkRow.
+type RunWalkByStatusRow = RunWalkRow
 
-type RunWalkParams struct {
-	OwnerID  string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+// RunWalkParams has the fields of JobPageParams.
+type RunWalkParams = JobPageParams
 
 type RunWalkRow struct {
 	ID        string

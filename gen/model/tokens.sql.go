@@ -22,10 +22,8 @@ type TokenGetByHashRow struct {
 	OwnerName string
 }
 
-type TokenGetParams struct {
-	ID      string
-	OwnerID string
-}
+// TokenGetParams has the fields of JobGetParams.
+type TokenGetParams = JobGetParams
 
 type TokenInsertParams struct {
 	ID        string
@@ -38,12 +36,8 @@ type TokenInsertParams struct {
 	Kind      string
 }
 
-type TokenPageParams struct {
-	OwnerID  string
-	BeforeAt coltype.Time
-	BeforeID string
-	Max      int64
-}
+// TokenPageParams has the fields of JobPageParams.
+type TokenPageParams = JobPageParams
 
 type TokenRevokeParams struct {
 	RevokedAt coltype.Time
@@ -56,7 +50,5 @@ type TokenSetLastUsedParams struct {
 	ID         string
 }
 
-type TokenSweepSessionsParams struct {
-	Cutoff coltype.Time
-	Max    int64
-}
+// TokenSweepSessionsParams has the fields of WorkerSweepParams.
+type TokenSweepSessionsParams = WorkerSweepParams

@@ -6,11 +6,8 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
-type WorkerPageParams struct {
-	OwnerID   string
-	AfterName string
-	Max       int64
-}
+// WorkerPageParams has the fields of KindPageParams.
+type WorkerPageParams = KindPageParams
 
 type WorkerSeenParams struct {
 	Rows string

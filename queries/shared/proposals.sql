@@ -19,7 +19,7 @@ from (
 -- One proposal of an owner, with the run behind it and the lease of that run's
 -- job. A run that is gone, or another owner's, is none.
 select
-    p.*,
+    sqlc.embed(p),
     r.kind as run_kind, r.status as run_status, r.job_id as run_job_id,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at
 from proposals p

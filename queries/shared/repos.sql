@@ -20,7 +20,7 @@ where owner_id = @owner_id
 -- One repository of an owner, with how many proposals it has in each state, up
 -- to counted. Index proposals_by_state_created, or the one with the stream.
 select
-    r.*,
+    sqlc.embed(r),
     cast((select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'open' limit cast(@counted as bigint)) c) as bigint) as open_proposals,
     cast((select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'merged' limit cast(@counted as bigint)) c) as bigint) as merged_proposals,
     cast((select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'closed' limit cast(@counted as bigint)) c) as bigint) as closed_proposals

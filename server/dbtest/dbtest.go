@@ -159,7 +159,7 @@ func Owner(t *testing.T, s *store.Store, name string) model.Owner {
 // import without barring itself from control's own tests; a test there
 // compares the two.
 func insertOwner(ctx context.Context, q model.Querier, owner model.Owner) error {
-	if _, err := q.OwnerInsert(ctx, model.OwnerInsertParams(owner)); err != nil {
+	if _, err := q.OwnerInsert(ctx, owner); err != nil {
 		return err
 	}
 	for _, kind := range []string{"discover", "implement", "review", "sync"} {

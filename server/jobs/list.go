@@ -98,11 +98,9 @@ func (in ListIn) walk(ctx context.Context, q model.Reader) ([]model.JobWalkRow, 
 	at := model.JobWalkParams{OwnerID: in.OwnerID, BeforeAt: in.Before.At, BeforeID: in.Before.ID, Max: keyset.Walk}
 	switch {
 	case in.Key != "":
-		rows, err := q.JobWalkByKey(ctx, model.JobWalkByKeyParams{OwnerID: at.OwnerID, Key: &in.Key, BeforeAt: at.BeforeAt, BeforeID: at.BeforeID, Max: at.Max})
-		return keyset.Convert(rows, func(r model.JobWalkByKeyRow) model.JobWalkRow { return model.JobWalkRow(r) }), err
+		return q.JobWalkByKey(ctx, model.JobWalkByKeyParams{OwnerID: at.OwnerID, Key: &in.Key, BeforeAt: at.BeforeAt, BeforeID: at.BeforeID, Max: at.Max})
 	case in.State != "":
-		rows, err := q.JobWalkByState(ctx, model.JobWalkByStateParams{OwnerID: at.OwnerID, State: in.State, BeforeAt: at.BeforeAt, BeforeID: at.BeforeID, Max: at.Max})
-		return keyset.Convert(rows, func(r model.JobWalkByStateRow) model.JobWalkRow { return model.JobWalkRow(r) }), err
+		return q.JobWalkByState(ctx, model.JobWalkByStateParams{OwnerID: at.OwnerID, State: in.State, BeforeAt: at.BeforeAt, BeforeID: at.BeforeID, Max: at.Max})
 	}
 	return q.JobWalk(ctx, at)
 }

@@ -105,8 +105,7 @@ func (f Filter[E, T]) inOrder(ids []string, rows []T) []T {
 	return out
 }
 
-// Convert converts every row: from the type of one statement to that of another
-// with the same columns (sqlc gives each its own), or to what clients see.
+// Convert converts every row of a page, as to what clients see.
 func Convert[To, From any](rows []From, convert func(From) To) []To {
 	out := make([]To, len(rows))
 	for i, row := range rows {

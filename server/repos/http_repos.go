@@ -42,10 +42,7 @@ type countedRepoJSON struct {
 }
 
 func countedOf(r Counted) *countedRepoJSON {
-	out := &countedRepoJSON{repoJSON: repoOf(model.Repo{
-		ID: r.ID, Forge: r.Forge, Host: r.Host, Namespace: r.Namespace, Name: r.Name, DefaultStream: r.DefaultStream,
-		LabelsSyncedAt: r.LabelsSyncedAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
-	})}
+	out := &countedRepoJSON{repoJSON: repoOf(r.Repo)}
 	out.Proposals.Open = web.Counted(r.OpenProposals)
 	out.Proposals.Merged = web.Counted(r.MergedProposals)
 	out.Proposals.Closed = web.Counted(r.ClosedProposals)

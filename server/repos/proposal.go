@@ -66,20 +66,11 @@ func GetProposal(ctx context.Context, q model.Reader, now coltype.Time, ownerID,
 	}
 	// A transition that is committed between the two statements is left out: what
 	// is shown, and named by the ETag, is one version.
-	transitions, err := q.TransitionList(ctx, model.TransitionListParams{OwnerID: ownerID, ProposalID: proposalID, UpTo: row.Version, Max: maxTransitions})
+	transitions, err := q.TransitionList(ctx, model.TransitionListParams{OwnerID: ownerID, ProposalID: proposalID, UpTo: row.Proposal.Version, Max: maxTransitions})
 	if err != nil {
 		return Detail{}, fmt.Errorf("list the transitions of %s: %w", proposalID, err)
 	}
-	return Detail{Proposal: proposalOf(row), Transitions: transitions, Run: runBehind(row, now)}, nil
-}
-
-// proposalOf is the proposal alone.
-func proposalOf(r model.ProposalGetRow) model.Proposal {
-	return model.Proposal{
-		ID: r.ID, OwnerID: r.OwnerID, RepoID: r.RepoID, Stream: r.Stream, Head: r.Head, Base: r.Base, Title: r.Title,
-		Body: r.Body, Author: r.Author, State: r.State, Url: r.Url, RunID: r.RunID, Version: r.Version,
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ClosedAt: r.ClosedAt,
-	}
+	return Detail{Proposal: row.Proposal, Transitions: transitions, Run: runBehind(row, now)}, nil
 }
 
 func runBehind(r model.ProposalGetRow, now coltype.Time) *RunBehind {
@@ -87,5 +78,5 @@ func runBehind(r model.ProposalGetRow, now coltype.Time) *RunBehind {
 		return nil
 	}
 	run := runs.Run{Status: *r.RunStatus, JobState: r.JobState, JobLeaseExpiresAt: r.JobLeaseExpiresAt}
-	return &RunBehind{ID: *r.RunID, Kind: *r.RunKind, Status: runs.Shown(run, now), JobID: r.RunJobID, JobState: r.JobState}
+	return &RunBehind{ID: *r.Proposal.RunID, Kind: *r.RunKind, Status: runs.Shown(run, now), JobID: r.RunJobID, JobState: r.JobState}
 }

@@ -32,7 +32,7 @@ func End(ctx context.Context, q model.Querier, now coltype.Time, in EndIn) (Run,
 	if err != nil {
 		return Run{}, fmt.Errorf("end the run of %s: %w", in.JobID, err)
 	}
-	return ended(model.RunGetByTokenRow(row)), nil
+	return ended(row), nil
 }
 
 // ByToken is the attempt of a job that held the lease of token.
@@ -46,7 +46,7 @@ func ByToken(ctx context.Context, q model.Reader, ownerID, jobID, token string) 
 }
 
 // ended is a run without a job beside it: one that ended shows no lease.
-func ended(r model.RunGetByTokenRow) Run {
+func ended(r model.RunEndRow) Run {
 	return Run{
 		ID: r.ID, OwnerID: r.OwnerID, Kind: r.Kind, ConnectionID: r.ConnectionID, JobID: r.JobID,
 		ExternalRunID: r.ExternalRunID, Status: r.Status, Attempt: r.Attempt, Worker: r.Worker,

@@ -71,8 +71,7 @@ func (in ListIn) filtered(ctx context.Context, q model.Reader) ([]Run, *keyset.P
 		Keep: in.keep,
 		At:   func(e model.RunWalkRow) keyset.Position { return keyset.Position{At: e.CreatedAt, ID: e.ID} },
 		Rows: func(ids string) ([]Run, error) {
-			rows, err := q.RunListByIDs(ctx, model.RunListByIDsParams{OwnerID: in.OwnerID, Ids: ids})
-			return keyset.Convert(rows, func(r model.RunListByIDsRow) Run { return Run(r) }), err
+			return q.RunListByIDs(ctx, model.RunListByIDsParams{OwnerID: in.OwnerID, Ids: ids})
 		},
 		Entry: func(r Run) model.RunWalkRow {
 			return model.RunWalkRow{ID: r.ID, Kind: r.Kind, Status: r.Status, CreatedAt: r.CreatedAt}
@@ -84,25 +83,20 @@ func (in ListIn) filtered(ctx context.Context, q model.Reader) ([]Run, *keyset.P
 func (in ListIn) page(ctx context.Context, q model.Reader, max int64) ([]Run, error) {
 	switch {
 	case in.JobID != "":
-		rows, err := q.RunPageByJob(ctx, model.RunPageByJobParams{OwnerID: in.OwnerID, JobID: &in.JobID, BeforeAt: in.Before.At, BeforeID: in.Before.ID, Max: max})
-		return keyset.Convert(rows, func(r model.RunPageByJobRow) Run { return Run(r) }), err
+		return q.RunPageByJob(ctx, model.RunPageByJobParams{OwnerID: in.OwnerID, JobID: &in.JobID, BeforeAt: in.Before.At, BeforeID: in.Before.ID, Max: max})
 	case in.Status != "":
-		rows, err := q.RunPageByStatus(ctx, model.RunPageByStatusParams{OwnerID: in.OwnerID, Status: in.Status, BeforeAt: in.Before.At, BeforeID: in.Before.ID, Max: max})
-		return keyset.Convert(rows, func(r model.RunPageByStatusRow) Run { return Run(r) }), err
+		return q.RunPageByStatus(ctx, model.RunPageByStatusParams{OwnerID: in.OwnerID, Status: in.Status, BeforeAt: in.Before.At, BeforeID: in.Before.ID, Max: max})
 	}
-	rows, err := q.RunPage(ctx, model.RunPageParams{OwnerID: in.OwnerID, BeforeAt: in.Before.At, BeforeID: in.Before.ID, Max: max})
-	return keyset.Convert(rows, func(r model.RunPageRow) Run { return Run(r) }), err
+	return q.RunPage(ctx, model.RunPageParams{OwnerID: in.OwnerID, BeforeAt: in.Before.At, BeforeID: in.Before.ID, Max: max})
 }
 
 // walk reads keyset.Walk entries along the same index.
 func (in ListIn) walk(ctx context.Context, q model.Reader) ([]model.RunWalkRow, error) {
 	switch {
 	case in.JobID != "":
-		rows, err := q.RunWalkByJob(ctx, model.RunWalkByJobParams{OwnerID: in.OwnerID, JobID: &in.JobID, BeforeAt: in.Before.At, BeforeID: in.Before.ID, Max: keyset.Walk})
-		return keyset.Convert(rows, func(r model.RunWalkByJobRow) model.RunWalkRow { return model.RunWalkRow(r) }), err
+		return q.RunWalkByJob(ctx, model.RunWalkByJobParams{OwnerID: in.OwnerID, JobID: &in.JobID, BeforeAt: in.Before.At, BeforeID: in.Before.ID, Max: keyset.Walk})
 	case in.Status != "":
-		rows, err := q.RunWalkByStatus(ctx, model.RunWalkByStatusParams{OwnerID: in.OwnerID, Status: in.Status, BeforeAt: in.Before.At, BeforeID: in.Before.ID, Max: keyset.Walk})
-		return keyset.Convert(rows, func(r model.RunWalkByStatusRow) model.RunWalkRow { return model.RunWalkRow(r) }), err
+		return q.RunWalkByStatus(ctx, model.RunWalkByStatusParams{OwnerID: in.OwnerID, Status: in.Status, BeforeAt: in.Before.At, BeforeID: in.Before.ID, Max: keyset.Walk})
 	}
 	return q.RunWalk(ctx, model.RunWalkParams{OwnerID: in.OwnerID, BeforeAt: in.Before.At, BeforeID: in.Before.ID, Max: keyset.Walk})
 }

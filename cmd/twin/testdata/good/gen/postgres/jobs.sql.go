@@ -265,6 +265,44 @@ func (q *Queries) JobNotes(ctx context.Context, arg JobNotesParams) ([]JobNotesR
 	return items, nil
 }
 
+const JobOldest = `-- name: JobOldest :many
+select id, run_at from jobs
+where owner_id = $1
+order by run_at, id
+limit cast($2 as bigint)
+`
+
+type JobOldestParams struct {
+	OwnerID string
+	Max     int64
+}
+
+type JobOldestRow struct {
+	ID    string
+	RunAt coltype.Time
+}
+
+// Its rows have the fields of those of JobPage, so they are of that type.
+func (q *Queries) JobOldest(ctx context.Context, arg JobOldestParams) ([]JobOldestRow, error) {
+	rows, err := q.db.Query(ctx, JobOldest, arg.OwnerID, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []JobOldestRow{}
+	for rows.Next() {
+		var i JobOldestRow
+		if err := rows.Scan(&i.ID, &i.RunAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const JobPage = `-- name: JobPage :many
 select id, run_at from jobs
 where owner_id = $1
@@ -309,6 +347,58 @@ func (q *Queries) JobPage(ctx context.Context, arg JobPageParams) ([]JobPageRow,
 		return nil, err
 	}
 	return items, nil
+}
+
+const JobPlace = `-- name: JobPlace :one
+select run_at, id from jobs where id = $1
+`
+
+type JobPlaceParams struct {
+	ID string
+}
+
+type JobPlaceRow struct {
+	RunAt coltype.Time
+	ID    string
+}
+
+// The fields of JobPage in another order are a type of their own.
+func (q *Queries) JobPlace(ctx context.Context, arg JobPlaceParams) (JobPlaceRow, error) {
+	row := q.db.QueryRow(ctx, JobPlace, arg.ID)
+	var i JobPlaceRow
+	err := row.Scan(&i.RunAt, &i.ID)
+	return i, err
+}
+
+const JobRestore = `-- name: JobRestore :exec
+insert into jobs (id, owner_id, kind, priority, note, payload, run_at, finished_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
+`
+
+type JobRestoreParams struct {
+	ID         string
+	OwnerID    string
+	Kind       string
+	Priority   int64
+	Note       *string
+	Payload    coltype.JSON
+	RunAt      coltype.Time
+	FinishedAt coltype.Time
+}
+
+// Its arguments are the columns of a job, so they are a job.
+func (q *Queries) JobRestore(ctx context.Context, arg JobRestoreParams) error {
+	_, err := q.db.Exec(ctx, JobRestore,
+		arg.ID,
+		arg.OwnerID,
+		arg.Kind,
+		arg.Priority,
+		arg.Note,
+		arg.Payload,
+		arg.RunAt,
+		arg.FinishedAt,
+	)
+	return err
 }
 
 const JobWalk = `-- name: JobWalk :many

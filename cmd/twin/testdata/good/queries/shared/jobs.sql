@@ -30,6 +30,13 @@ select j.*, cast(j.kind || ' ?1 $3 it''s @me' as text) as label -- nor ?2, $2, @
 from jobs j /* nor @those */
 where j.note = @note and j.kind = sqlc.arg('kind');
 
+-- name: JobOldest :many
+-- Its rows have the fields of those of JobPage, so they are of that type.
+select id, run_at from jobs
+where owner_id = @owner_id
+order by run_at, id
+limit cast(@max as bigint);
+
 -- name: JobPage :many
 -- The newest jobs first, below a position.
 select id, run_at from jobs
@@ -37,6 +44,15 @@ where owner_id = @owner_id
     and (run_at, id) < (@before_at, coalesce(cast(@before_id as text), ''))
 order by run_at desc, id desc
 limit cast(@max as bigint);
+
+-- name: JobPlace :one
+-- The fields of JobPage in another order are a type of their own.
+select run_at, id from jobs where id = @id;
+
+-- name: JobRestore :exec
+-- Its arguments are the columns of a job, so they are a job.
+insert into jobs (id, owner_id, kind, priority, note, payload, run_at, finished_at)
+values (@id, @owner_id, @kind, @priority, sqlc.narg(note), @payload, @run_at, @finished_at);
 
 -- name: JobWalk :many
 -- A common table expression reads too.
