@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stint-run/stint/schema"
+	"github.com/stint-run/stint/server/console"
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/jobs"
 	"github.com/stint-run/stint/server/metrics"
@@ -113,6 +114,7 @@ func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	repos.Routes(api)
 	runs.Routes(api)
 	ops.Routes(api)
+	console.Routes(api, s)
 	return &Server{api: api, runner: runner}
 }
 

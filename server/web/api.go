@@ -98,7 +98,6 @@ func New(c Config) *API {
 	a.registerHealth()
 	a.registerDocs()
 	a.registerProblems()
-	a.registerLogin()
 	return a
 }
 

@@ -7,8 +7,8 @@ import (
 )
 
 func (a *API) registerHealth() {
-	a.plain("/livez", a.livez)
-	a.plain("/readyz", a.readyz)
+	a.plain(http.MethodGet, "/livez", a.livez)
+	a.plain(http.MethodGet, "/readyz", a.readyz)
 }
 
 // health is the admin listener's router: it redirects nothing.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 
@@ -36,6 +37,19 @@ func plainPath(p string) bool {
 	return strings.HasPrefix(p, "/") && utf8.ValidString(p) &&
 		!strings.HasSuffix(p, "/") && !strings.Contains(p, "//") &&
 		!strings.ContainsAny(p, "\x00\\")
+}
+
+// LocalPath is path if that leads to this server, and otherwise else. Browsers
+// read "//host" and "/\host" as other hosts, and skip tabs and line ends.
+func LocalPath(path, otherwise string) string {
+	u, err := url.Parse(path)
+	switch {
+	case err != nil, u.Scheme != "", u.Host != "", u.User != nil, u.Opaque != "":
+		return otherwise
+	case !plainPath(u.Path), strings.ContainsAny(path, "\\"), !visible(path):
+		return otherwise
+	}
+	return path
 }
 
 // headAsGet answers HEAD as GET without a body.

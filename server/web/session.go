@@ -1,10 +1,13 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"time"
 
+	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/fault"
 )
 
 // The cookie of a session. Over TLS its prefix makes browsers refuse one that
@@ -41,14 +44,55 @@ func (a *API) cookie(r *http.Request) (secret string, ok bool) {
 	return sent[0].Value, true
 }
 
-// setCookie gives the browser a session, or with the zero time takes it away.
-func (a *API) setCookie(w http.ResponseWriter, r *http.Request, secret string, now, until coltype.Time) {
-	c := &http.Cookie{
+// setCookie gives the browser a secret for so many seconds; a negative number
+// takes the cookie away.
+func (a *API) setCookie(w http.ResponseWriter, r *http.Request, secret string, maxAge int) {
+	http.SetCookie(w, &http.Cookie{
 		Name: a.cookieName(r), Value: secret, Path: "/", HttpOnly: true,
-		Secure: a.secure(r), SameSite: http.SameSiteLaxMode, MaxAge: -1,
+		Secure: a.secure(r), SameSite: http.SameSiteLaxMode, MaxAge: maxAge,
+	})
+}
+
+// Session is who the session stands for whose cookie the request carries; zero
+// if it carries none, or that of a session that is over. Where a cookie could be
+// read on its way, that is the fault insecure_login.
+func (a *API) Session(r *http.Request) (Principal, error) {
+	if a.cookieName(r) == "" {
+		return Principal{}, fault.InsecureLogin()
 	}
-	if !until.IsZero() {
-		c.MaxAge = int(until.Sub(now) / time.Second)
+	secret, ok := a.cookie(r)
+	if !ok {
+		return Principal{}, nil
 	}
-	http.SetCookie(w, c)
+	p, err := a.verifier.VerifySession(r.Context(), secret)
+	if err != nil && explain(r.Context(), err).Status == http.StatusUnauthorized {
+		return Principal{}, nil
+	}
+	return p, err
+}
+
+// SignIn gives the browser the cookie of a session that has just begun.
+func (a *API) SignIn(w http.ResponseWriter, r *http.Request, secret string, session model.Token) {
+	stateOf(r.Context()).principal = Principal{OwnerID: session.OwnerID, TokenID: session.ID}
+	a.setCookie(w, r, secret, int(session.ExpiresAt.Sub(session.CreatedAt)/time.Second))
+}
+
+// SignOut ends the request's session by end, which says when, has this replica
+// refuse it at once, and takes the cookie away. Without a session it only does
+// the last.
+func (a *API) SignOut(w http.ResponseWriter, r *http.Request, end func(ctx context.Context, p Principal) (coltype.Time, error)) error {
+	p, err := a.Session(r)
+	if err != nil {
+		return err
+	}
+	if p.TokenID != "" {
+		stateOf(r.Context()).principal = p
+		at, err := end(r.Context(), p)
+		if err != nil {
+			return err
+		}
+		a.EndToken(p.TokenID, at)
+	}
+	a.setCookie(w, r, "", -1)
+	return nil
 }

@@ -1,7 +1,7 @@
-package web_test
+package console_test
 
 import (
-	"crypto/tls"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -11,21 +11,58 @@ import (
 	"time"
 
 	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/server/console"
 	"github.com/stint-run/stint/server/control"
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/ops"
+	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/web"
 )
 
-// loginLink is the secret of a new link.
-func (e *edge) loginLink(t *testing.T) (secret string) {
+// site is a server with the pages of this package, and an owner.
+type site struct {
+	api   *web.API
+	store *store.Store
+	owner string
+}
+
+// serve is a site on SQLite: no engine has a say in what is tested here.
+func serve(t *testing.T, proxies ...netip.Prefix) site {
 	t.Helper()
-	owner, err := e.store.OwnerGetByName(t.Context(), model.OwnerGetByNameParams{Name: "ada"})
+	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.SQLite)})
+	api := web.New(web.Config{Store: s, Verifier: control.NewVerifier(s), CursorKey: make([]byte, 32), TrustedProxies: proxies, Log: slog.New(slog.DiscardHandler)})
+	ops.Routes(api)
+	console.Routes(api, s)
+	return site{api, s, dbtest.Owner(t, s, "ada").ID}
+}
+
+func (s site) answer(r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	s.api.Handler().ServeHTTP(w, r)
+	return w
+}
+
+// link is the secret of a new login link.
+func (s site) link(t *testing.T) (secret string) {
+	t.Helper()
+	err := s.store.Tx(t.Context(), func(q model.Querier) (err error) {
+		secret, _, err = control.NewLink(t.Context(), q, s.store.Now(), control.LinkIn{
+			OwnerID: s.owner, Name: "ada", Scopes: []string{"admin"}, Life: time.Minute, Session: time.Hour,
+		})
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = e.store.Tx(t.Context(), func(q model.Querier) (err error) {
-		secret, _, err = control.NewLink(t.Context(), q, e.store.Now(), control.LinkIn{
-			OwnerID: owner.ID, Name: "ada", Scopes: []string{"admin"}, Life: time.Minute, Session: time.Hour,
-		})
+	return secret
+}
+
+// session is the secret of a new session.
+func (s site) session(t *testing.T) (secret string) {
+	t.Helper()
+	link := s.link(t)
+	err := s.store.Tx(t.Context(), func(q model.Querier) (err error) {
+		secret, _, err = control.Login(t.Context(), q, s.store.Now(), link)
 		return err
 	})
 	if err != nil {
@@ -52,12 +89,16 @@ func (v way) request(method, path, form string) *http.Request {
 	return r
 }
 
+// here is from this machine.
+func here(headers map[string]string) way { return way{"127.0.0.1:5", "http://127.0.0.1:8480", headers} }
+
 // TestLoginNeedsAWayOnWhichNobodyListens: TLS, here or at a trusted proxy, or
 // this machine alone.
 func TestLoginNeedsAWayOnWhichNobodyListens(t *testing.T) {
 	t.Parallel()
 	const secure, plain = "__Host-stint=", "stint_session="
-	e := one(t, web.Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.9/32")}})
+	s := serve(t, netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.9/32"))
+	session := s.session(t)
 	proto := func(value string) map[string]string { return map[string]string{"X-Forwarded-Proto": value} }
 	for name, tt := range map[string]struct {
 		way    way
@@ -80,8 +121,7 @@ func TestLoginNeedsAWayOnWhichNobodyListens(t *testing.T) {
 		"a proxy here that nobody named":   {way{"127.0.0.1:5", "http://127.0.0.1", proto("https")}, ""},
 		"such a proxy with a client's own": {way{"127.0.0.1:5", "http://127.0.0.1", map[string]string{"X-Forwarded-For": "192.0.2.7"}}, ""},
 	} {
-		w := httptest.NewRecorder()
-		e.Handler().ServeHTTP(w, tt.way.request("POST", "/login", url.Values{"code": {e.loginLink(t)}}.Encode()))
+		w := s.answer(tt.way.request("POST", "/login", url.Values{"code": {s.link(t)}}.Encode()))
 		set := w.Header().Get("Set-Cookie")
 		switch {
 		case tt.cookie == "" && (w.Code != 403 || !strings.Contains(w.Body.String(), `"insecure_login"`) || set != ""):
@@ -93,33 +133,11 @@ func TestLoginNeedsAWayOnWhichNobodyListens(t *testing.T) {
 		}
 		// What was set by one way is taken by that way alone.
 		for _, cookie := range []string{secure, plain} {
-			w := httptest.NewRecorder()
-			r := tt.way.request("GET", "/v1/things", "")
-			r.Header.Set("Cookie", cookie+sessionSecret)
-			e.Handler().ServeHTTP(w, r)
-			if (w.Code == 200) != (cookie == tt.cookie) {
+			r := tt.way.request("GET", "/v1/whoami", "")
+			r.Header.Set("Cookie", cookie+session)
+			if w := s.answer(r); (w.Code == 200) != (cookie == tt.cookie) {
 				t.Errorf("%s: a request with %s: %d", name, cookie, w.Code)
 			}
-		}
-	}
-}
-
-// TestOriginIsTheServersOwn: as the client sees it, by scheme, name and port.
-func TestOriginIsTheServersOwn(t *testing.T) {
-	t.Parallel()
-	e := one(t, web.Config{})
-	for origin, status := range map[string]int{
-		"https://stint.example": 201, "https://STINT.example": 201, "http://stint.example": 403, "https://stint.example:8443": 403,
-		"https://stint.example.evil.example": 403, "https://evil.example/https://stint.example": 403, "stint.example": 403, "": 403,
-	} {
-		r := httptest.NewRequest("POST", "https://stint.example/v1/things", strings.NewReader(`{"kind":"a"}`))
-		r.TLS = &tls.ConnectionState{}
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Cookie", "__Host-stint="+sessionSecret)
-		r.Header.Set("Origin", origin)
-		w := httptest.NewRecorder()
-		if e.Handler().ServeHTTP(w, r); w.Code != status {
-			t.Errorf("%q: %d %s", origin, w.Code, w.Body)
 		}
 	}
 }
@@ -128,34 +146,34 @@ func TestOriginIsTheServersOwn(t *testing.T) {
 // the policy lets no other run, and nothing of the request is markup in it.
 func TestLoginPageWorksWithoutAScriptOfItsOwn(t *testing.T) {
 	t.Parallel()
-	e := one(t, web.Config{})
+	s := serve(t)
 	const markup = `"><script>alert(1)</script>`
-	for _, headers := range [][]string{nil, {"Cookie", "stint_session=" + sessionSecret}} {
-		got := e.do(t, "GET", "/login?next=/x%3F"+url.QueryEscape(markup), "", append([]string{"Authorization", ""}, headers...)...)
-		csp := got.Header.Get("Content-Security-Policy")
-		if got.StatusCode != 200 || got.Header.Get("X-Content-Type-Options") != "nosniff" || got.Header.Get("Cache-Control") != "no-store" ||
-			got.Header.Get("Referrer-Policy") != "same-origin" || !strings.Contains(csp, "default-src 'none'; script-src 'self';") ||
+	for _, cookie := range []string{"", "stint_session=" + s.session(t)} {
+		got := s.answer(here(map[string]string{"Cookie": cookie}).request("GET", "/login?next=/x%3F"+url.QueryEscape(markup), ""))
+		header, body := got.Header(), got.Body.String()
+		csp := header.Get("Content-Security-Policy")
+		if got.Code != 200 || header.Get("X-Content-Type-Options") != "nosniff" || header.Get("Cache-Control") != "no-store" ||
+			header.Get("Referrer-Policy") != "same-origin" || !strings.Contains(csp, "default-src 'none'; script-src 'self';") ||
 			!strings.Contains(csp, "form-action 'self'") || !strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") {
-			t.Errorf("%d %q", got.StatusCode, got.Header)
+			t.Errorf("%d %q", got.Code, header)
 		}
 		for _, want := range []string{`<form method="post" action="/login">`, `name="code" type="password"`, `<script src="/login/login.js" defer></script>`} {
-			if !strings.Contains(got.body, want) {
-				t.Errorf("no %s in\n%s", want, got.body)
+			if !strings.Contains(body, want) {
+				t.Errorf("no %s in\n%s", want, body)
 			}
 		}
-		if signedIn := headers != nil; strings.Contains(got.body, `action="/logout"`) != signedIn {
-			t.Errorf("signed in %v:\n%s", signedIn, got.body)
+		if signedIn := cookie != ""; strings.Contains(body, `action="/logout"`) != signedIn {
+			t.Errorf("signed in %v:\n%s", signedIn, body)
 		}
-		if strings.Count(got.body, "<script") != 1 || strings.Contains(got.body, " on") && strings.Contains(got.body, "onload=") {
-			t.Errorf("the page has a script of its own:\n%s", got.body)
+		if strings.Count(body, "<script") != 1 || strings.Contains(body, "onload=") {
+			t.Errorf("the page has a script of its own:\n%s", body)
 		}
 	}
-	refused := e.do(t, "POST", "/login", "", "Authorization", "", "Accept", "text/html", "Sec-Fetch-Site", "same-origin")
-	if refused.StatusCode != 403 || !strings.Contains(refused.body, "login_link_invalid") || !strings.Contains(refused.body, `action="/login"`) {
-		t.Errorf("a browser gets %d %s", refused.StatusCode, refused.body)
+	refused := s.answer(here(map[string]string{"Accept": "text/html"}).request("POST", "/login", ""))
+	if body := refused.Body.String(); refused.Code != 403 || !strings.Contains(body, "login_link_invalid") || !strings.Contains(body, `action="/login"`) {
+		t.Errorf("a browser gets %d %s", refused.Code, body)
 	}
-	large := e.do(t, "POST", "/login", strings.Repeat("a=b&", 5000), "Authorization", "", "Sec-Fetch-Site", "same-origin", "Content-Type", "application/x-www-form-urlencoded")
-	if large.StatusCode != 413 {
-		t.Errorf("a large form: %d %s", large.StatusCode, large.body)
+	if large := s.answer(here(nil).request("POST", "/login", strings.Repeat("a=b&", 5000))); large.Code != 413 {
+		t.Errorf("a large form: %d %s", large.Code, large.Body)
 	}
 }
