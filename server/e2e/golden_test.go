@@ -66,8 +66,25 @@ func exchange(o operation, to target, a answer) string {
 			fmt.Fprintf(&b, "%s: %s\n", name, strings.Join(a.Header[name], " | "))
 		}
 	}
-	b.WriteString("\n" + indented(a.Body))
+	b.WriteString("\n" + indented(named(a.Body, to.names)))
 	return normal(b.String())
+}
+
+// named is a list without the entries whose name is not among those given; with
+// none given it stays as it is.
+func named(body []byte, names []string) []byte {
+	var list struct{ Data []json.RawMessage }
+	if names == nil || json.Unmarshal(body, &list) != nil {
+		return body
+	}
+	for _, entry := range list.Data {
+		var e struct{ Name string }
+		if json.Unmarshal(entry, &e) == nil && !slices.Contains(names, e.Name) {
+			body = bytes.Replace(body, slices.Concat(entry, []byte(",")), nil, 1)
+			body = bytes.Replace(body, slices.Concat([]byte(","), entry), nil, 1)
+		}
+	}
+	return body
 }
 
 // indented is JSON, one member a line, in the order of the wire.

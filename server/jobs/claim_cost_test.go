@@ -264,7 +264,7 @@ func TestClaimOfATableWithoutStatisticsSeeksToo(t *testing.T) {
 		for _, sql := range []string{"select 1", "analyze"} { // and with them
 			dbtest.SQL(d.T, d.s, sql)
 			if c := d.cost(jobs.ClaimIn{Kinds: []string{"build"}, Limit: 1}); c.all > 80 {
-				d.Errorf("after %s: %+v", sql, c)
+				d.Errorf("after %s: %+v. A new index of jobs? Its predicate must not be one that JobClaim repeats: docs/develop.md, Add a migration", sql, c)
 			}
 		}
 	})

@@ -9,5 +9,5 @@
 //
 //	tools/with-postgres go test -tags record -run TestRecord ./server/kept
 //
-// and never again.
+// and never again. The way back to each release is docs/downgrade/NNNN.ENGINE.sql.
 package kept
