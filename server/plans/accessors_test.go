@@ -58,7 +58,7 @@ func TestEveryAccessorRunsWithTheArgumentsItHas(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got != nil && !store.NotFound(got) && !constraint(got) {
-				t.Errorf("%s: %v", name, got)
+				t.Errorf("%s: %v; is an argument a JSON list that belongs in lists (server/plans/accessors_test.go)?", name, got)
 			}
 		}
 	})
@@ -79,6 +79,7 @@ func constraint(err error) bool {
 // every accessor that reads rows.
 func TestNullsAndValuesOfEveryNullableColumnAreRead(t *testing.T) {
 	t.Parallel()
+	results := results(t)
 	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		for _, full := range []bool{false, true} {
 			put := newRows(t, s, full)
@@ -89,7 +90,7 @@ func TestNullsAndValuesOfEveryNullableColumnAreRead(t *testing.T) {
 					continue // one whose closed_at is set is not open
 				}
 				if err != nil {
-					t.Errorf("%s, full %v: %v", name, full, err)
+					t.Errorf("%s, full %v: %v; are its arguments those of a row, in params (server/plans/accessors_test.go)?", name, full, err)
 					continue
 				}
 				if result.Kind() == reflect.Slice {
@@ -97,62 +98,48 @@ func TestNullsAndValuesOfEveryNullableColumnAreRead(t *testing.T) {
 						if name == "JobListOverdue" && !full || name == "JobListHolders" && !full || name == "JobListFirstDue" && full {
 							continue // a pending job has no lease to be overdue, a claimed one is not due
 						}
-						t.Errorf("%s, full %v: no rows", name, full)
+						t.Errorf("%s, full %v: no rows; are its arguments those of a row, in params (server/plans/accessors_test.go)?", name, full)
 						continue
 					}
 					result = result.Index(0)
 				}
 				if result.Kind() == reflect.Struct {
-					checkNulls(t, name, result, full)
+					put.checkNulls(name, results[name], members(result))
 				}
 			}
 		}
 	})
 }
 
-// checkNulls compares the nullable members of a row with what was planted.
-func checkNulls(t *testing.T, name string, row reflect.Value, full bool) {
-	t.Helper()
-	for i := range row.NumField() {
-		field, value := row.Type().Field(i).Name, row.Field(i)
-		nullable := value.Kind() == reflect.Pointer || alwaysNullable[field]
-		if nullable && !alwaysSet[field] && !alwaysSet[name+"."+field] && value.IsZero() == full {
-			t.Errorf("%s: %s is %v, full %v", name, field, value, full)
-		}
-	}
-}
-
-var (
-	// Times and JSON look alike whether they may be NULL or not.
-	alwaysNullable = map[string]bool{
-		"LeaseExpiresAt": true, "Again": true, "CancelRequestedAt": true, "Progress": true, "Result": true, "Error": true,
-		"ActedAt": true, "FinishedAt": true, "Facts": true, "CompletedAt": true, "LabelsSyncedAt": true, "PausedAt": true,
-		"ExpiresAt": true, "LastUsedAt": true, "RevokedAt": true, "JobLeaseExpiresAt": true, "JobProgress": true,
-		"ClosedAt": true,
-	}
-	// Lists by key and by job need one; what the rows below cannot have at once.
-	alwaysSet = map[string]bool{"Key": true, "JobID": true, "JobState": true, "WaitingFor": true, "FinishedAt": true,
-		"LeaseList.ExpiresAt": true} // a token may have no end, a lease has one
-)
-
 // rows are one row of every table.
-type rows struct{ owner, suffix, state, status, proposal string }
+type rows struct {
+	*planter
+	full                            bool
+	planted                         map[string]record
+	suffix, state, status, proposal string
+}
 
 func newRows(t *testing.T, s *store.Store, full bool) rows {
 	t.Helper()
-	r := rows{suffix: "null", state: "pending", status: "running", proposal: "open"}
+	r := rows{planted: map[string]record{}, full: full, suffix: "null", state: "pending", status: "running", proposal: "open"}
 	if full {
-		r = rows{suffix: "full", state: "claimed", status: "failed", proposal: "closed"}
+		r.suffix, r.state, r.status, r.proposal = "full", "claimed", "failed", "closed"
 	}
-	r.owner = dbtest.Owner(t, s, r.suffix).ID
-	for _, table := range []string{"repos", "job_kinds", "tokens", "jobs", "runs", "idempotency_keys", "meta", "leases", "workers", "proposals", "proposal_transitions"} {
-		row := with(valid(table, r.owner, r.suffix), fullRow(table, r.suffix, full))
-		for _, parent := range []string{"repo_id", "proposal_id"} {
-			if row[parent] == parentID {
-				row[parent] = r.suffix
+	r.planter = newPlanter(t, s, r.suffix)
+	for _, table := range r.tables.parentsFirst() {
+		row := r.valid(table, r.suffix)
+		if full {
+			row = r.filled(table, r.suffix)
+		}
+		for column, value := range row {
+			if value == parentID {
+				row[column] = r.suffix
 			}
 		}
-		insert(t, s, table, row)
+		if table != "owners" { // the planter made one
+			r.insert(table, row)
+		}
+		r.planted[table] = row
 	}
 	return r
 }

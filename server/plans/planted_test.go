@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -51,43 +50,37 @@ var planted = []struct {
 	{"a key that is NULL", `select id from jobs where owner_id = $1 and key is null and finished_at is null and kind = 'kind1' limit 10`, none},
 }
 
-func TestGateRefusesWhatItIsThereFor(t *testing.T) {
-	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
-		g := newGate(t, s)
-		dbtest.SQL(t, s, "analyze")
-		for _, tt := range planted {
-			sql := strings.ReplaceAll(tt.sql, "$", "?")
-			if s.Engine() == store.Postgres {
-				sql = tt.sql
-				sql = strings.NewReplacer("$1", "cast($1 as text)", "$2", "cast($2 as timestamptz)", "$3", "cast($3 as text)", "$4", "cast($4 as text)").Replace(sql)
-			}
-			faults, err := g.judge(t.Context(), statement{"Planted", sql})
-			if err != nil {
-				t.Errorf("%s: %v", tt.name, err)
-			}
-			if (len(faults) == 0) != (tt.passes == both || tt.passes == s.Engine()) {
-				t.Errorf("%s: %q", tt.name, faults)
-			}
+// refusePlanted: the gate refuses those alone.
+func refusePlanted(t *testing.T, engine string, g gate) {
+	t.Helper()
+	for _, tt := range planted {
+		sql := strings.ReplaceAll(tt.sql, "$", "?")
+		if engine == store.Postgres {
+			sql = strings.NewReplacer("$1", "cast($1 as text)", "$2", "cast($2 as timestamptz)", "$3", "cast($3 as text)", "$4", "cast($4 as text)").Replace(tt.sql)
 		}
-	})
+		faults, err := g.judge(t.Context(), statement{"Planted", sql})
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if (len(faults) == 0) != (tt.passes == both || tt.passes == engine) {
+			t.Errorf("%s: %q", tt.name, faults)
+		}
+	}
 }
 
-// What residual lists excuses its column and nothing beside it.
-func TestResidualExcusesItsColumnAlone(t *testing.T) {
-	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
-		g := newGate(t, s)
-		for _, st := range statements(t, s.Engine()) {
-			alias, column, listed := strings.Cut(residual[st.name], ".")
-			if !listed {
-				continue
-			}
-			st.sql = strings.Replace(st.sql, "order by", "and "+alias+".kind > "+alias+".owner_id order by", 1)
-			faults, err := g.judge(t.Context(), st)
-			if err != nil || len(faults) != 1 || !strings.Contains(faults[0], "kind") {
-				t.Errorf("%s may test %s, and a second condition is judged %q, %v", st.name, column, faults, err)
-			}
+// refuseBesideResidual: what residual lists excuses its column and nothing
+// beside it.
+func refuseBesideResidual(t *testing.T, g gate, all []statement) {
+	t.Helper()
+	for _, st := range all {
+		alias, column, listed := strings.Cut(residual[st.name], ".")
+		if !listed {
+			continue
 		}
-	})
+		st.sql = strings.Replace(st.sql, "order by", "and "+alias+".kind > "+alias+".owner_id order by", 1)
+		faults, err := g.judge(t.Context(), st)
+		if err != nil || len(faults) != 1 || !strings.Contains(faults[0], "kind") {
+			t.Errorf("%s may test %s, and a second condition is judged %q, %v", st.name, column, faults, err)
+		}
+	}
 }

@@ -40,6 +40,16 @@ func (n node) walk(fn func(node)) {
 	}
 }
 
+// byIndex are the nodes that read an index.
+func (n node) byIndex(name string) (out []node) {
+	n.walk(func(n node) {
+		if n.Index == name {
+			out = append(out, n)
+		}
+	})
+	return out
+}
+
 // pgIndex is what the gate knows of an index.
 type pgIndex struct {
 	table     string
@@ -51,8 +61,8 @@ type pgIndex struct {
 // pgGate judges plans on one connection, where every shortcut is forbidden that
 // a small table might tempt the planner to.
 type pgGate struct {
-	conn    *pgx.Conn
-	indexes map[string]pgIndex
+	conn *pgx.Conn
+	made map[string]pgIndex
 }
 
 func newPgGate(t *testing.T, s *store.Store) *pgGate {
@@ -121,6 +131,13 @@ func (g *pgGate) plan(ctx context.Context, s statement) (node, error) {
 	return out[0].Plan, nil
 }
 
+// indexes are those that a statement reads.
+func (g *pgGate) indexes(ctx context.Context, s statement) (out []string, err error) {
+	plan, err := g.plan(ctx, s)
+	plan.walk(func(n node) { out = append(out, n.Index) })
+	return out, err
+}
+
 // judge names what is wrong with the plan of a statement.
 func (g *pgGate) judge(ctx context.Context, s statement) (faults []string, err error) {
 	plan, err := g.plan(ctx, s)
@@ -161,7 +178,7 @@ func (g *pgGate) scan(s statement, n node) string {
 	if n.Type != "Index Scan" && n.Type != "Index Only Scan" {
 		return n.String() + " is no index scan"
 	}
-	if n.Cond == "" && (residual[s.name] == "" || g.indexes[n.Index].predicate == "") {
+	if n.Cond == "" && (residual[s.name] == "" || g.made[n.Index].predicate == "") {
 		return n.String() + " reads the whole index"
 	}
 	return ""
@@ -181,20 +198,24 @@ func (g *pgGate) filters(s statement, n node, many bool) string {
 	if len(left) == 0 || few {
 		return ""
 	}
-	return fmt.Sprintf("%q is tested row by row in %s", left, n)
+	return fmt.Sprintf("%q is tested row by row, on more than a row or two, in %s", left, n)
 }
 
 // leftOver is the part of a filter that residual does not list and the index's
 // own predicate does not hold: a row that is locked has that tested again.
 func (g *pgGate) leftOver(s statement, n node) []string {
 	alias, column, _ := strings.Cut(residual[s.name], ".")
-	predicate := conjuncts(g.indexes[n.Index].predicate)
+	predicate := conjuncts(g.made[n.Index].predicate)
 	return slices.DeleteFunc(conjuncts(n.Filter), func(c string) bool {
-		return slices.Contains(predicate, c) || n.Alias == alias && strings.HasPrefix(c, column+" ") && !strings.Contains(c, " OR ")
+		return slices.Contains(predicate, c) || n.Alias == alias && strings.HasPrefix(c, column+" ")
 	})
 }
 
+// conjuncts are the conditions of a filter; one with an OR stays whole.
 func conjuncts(expression string) []string {
+	if strings.Contains(expression, " OR ") {
+		return []string{expression}
+	}
 	parts := strings.Split(expression, " AND ")
 	for i, p := range parts {
 		parts[i] = strings.Trim(p, "()")
@@ -223,7 +244,7 @@ func (g *pgGate) fewRows(n node) bool {
 // atMostOne reports whether the condition names every column of a unique index
 // of the table: then a filter looks at one row, or at one per id asked for.
 func (g *pgGate) atMostOne(n node) bool {
-	for name, index := range g.indexes {
+	for name, index := range g.made {
 		if index.table != n.Table || !index.unique || index.predicate != "" && name != n.Index {
 			continue
 		}

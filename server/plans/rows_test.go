@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"database/sql"
 	"fmt"
 	"hash/crc32"
 	"maps"
@@ -24,125 +25,179 @@ func with(r, changes record) record {
 
 var at = dbtest.T0
 
-// valid is the shortest row of a table that every constraint takes.
-func valid(table, owner, name string) record {
-	switch table {
-	case "owners":
-		return record{"id": name, "name": name, "created_at": at}
-	case "tokens":
-		return record{"id": name, "owner_id": owner, "name": name, "hash": name, "scopes": "[]", "created_at": at}
-	case "meta":
-		return record{"key": name, "value": name}
-	case "idempotency_keys":
-		return record{"owner_id": owner, "principal": name, "route": name, "key": name, "fingerprint": name, "status": 200, "body": ""}
-	case "repos":
-		return record{"id": name, "owner_id": owner, "forge": "github", "host": "github.com", "namespace": "acme", "name": name, "created_at": at, "updated_at": at}
-	case "job_kinds":
-		return record{"owner_id": owner, "name": name, "lease_seconds": 60, "max_attempts": 5, "backoff_base_seconds": 5, "backoff_cap_seconds": 9, "version": 1, "created_at": at, "updated_at": at}
-	case "jobs":
-		return record{"id": name, "owner_id": owner, "kind": "build", "state": "pending", "key": name, "payload": "{}", "priority": 3, "run_at": at, "attempt": 0, "max_attempts": 5, "created_at": at, "updated_at": at}
-	case "runs":
-		return record{"id": name, "owner_id": owner, "kind": "job", "job_id": name, "status": "running", "token_hash": name, "scheduler_managed": false, "origin": "live", "event_seq": 0, "created_at": at, "started_at": at}
-	case "proposals":
-		return record{"id": name, "owner_id": owner, "repo_id": parentID, "stream": "main", "head": name, "title": "t", "author": "ada", "state": "open", "version": 1, "created_at": at, "updated_at": at}
-	case "proposal_transitions":
-		return record{"owner_id": owner, "proposal_id": parentID, "version": int64(crc32.ChecksumIEEE([]byte(name))), "to_state": "open", "actor": "ada", "entered_at": at}
-	case "leases":
-		return record{"name": name, "holder": "h", "term": 1, "taken_at": at, "expires_at": at}
-	case "workers":
-		return record{"owner_id": owner, "name": name, "first_seen_at": at, "last_seen_at": at}
-	case "login_links":
-		return record{"hash": name, "owner_id": owner, "name": name, "scopes": "[]", "session_seconds": 60, "created_at": at, "expires_at": at}
-	}
-	panic("no row of " + table)
-}
-
 // parentID is the id of the rows that others refer to.
 const parentID = "parent"
 
+// nameOfRow stands for the name of the row.
+type nameOfRow struct{}
+
+// given are the values of a valid row that its columns do not tell: those that a
+// CHECK lists, and nullable ones that an accessor looks for.
+var given = map[string]record{
+	"idempotency_keys":     {"status": 200},
+	"repos":                {"forge": "github", "host": "github.com", "namespace": "acme"},
+	"job_kinds":            {"lease_seconds": 60, "max_attempts": 5, "backoff_base_seconds": 5, "backoff_cap_seconds": 9},
+	"jobs":                 {"kind": "build", "state": "pending", "priority": 3, "attempt": 0, "max_attempts": 5, "key": nameOfRow{}},
+	"runs":                 {"kind": "job", "status": "running", "origin": "live", "job_id": nameOfRow{}, "token_hash": nameOfRow{}, "scheduler_managed": false},
+	"proposals":            {"state": "open", "stream": "main", "author": "ada"},
+	"proposal_transitions": {"to_state": "open"},
+}
+
+// full are the values of a row with no NULL, and the NULLs that a CHECK wants
+// there all the same.
+var full = map[string]record{
+	"jobs":                 {"state": "claimed", "waiting_for": nil, "finished_at": nil},
+	"runs":                 {"status": "failed"},
+	"proposals":            {"state": "closed"},
+	"proposal_transitions": {"from_state": "open"},
+}
+
+// planter writes rows into every table of one database.
+type planter struct {
+	*testing.T
+	engine string
+	db     *sql.DB
+	tables catalog
+	owner  string
+}
+
+func newPlanter(t *testing.T, s *store.Store, owner string) *planter {
+	t.Helper()
+	return &planter{t, s.Engine(), dbtest.DB(t, s), newCatalog(t, s), dbtest.Owner(t, s, owner).ID}
+}
+
+// valid is the shortest row of a table that every constraint takes.
+func (p *planter) valid(table, name string) record {
+	return p.row(table, name, func(c column) bool { return !c.nullable && !c.defaulted }, given[table])
+}
+
+// filled is a row with a value in every column, as far as one row can have them.
+func (p *planter) filled(table, name string) record {
+	return p.row(table, name, func(c column) bool { return c.nullable || !c.defaulted }, with(with(record{}, given[table]), full[table]))
+}
+
+func (p *planter) row(table, name string, has func(column) bool, values record) record {
+	out := record{}
+	for _, c := range p.tables[table] {
+		value, known := values[c.name]
+		if _, itself := value.(nameOfRow); itself {
+			value = name
+		}
+		switch {
+		case known && value != nil:
+			out[c.name] = value
+		case !known && has(c):
+			out[c.name] = p.value(c, name)
+		}
+	}
+	return out
+}
+
+// value is what a column of its kind takes; numbers differ by the name of the
+// row, so that they can be a key.
+func (p *planter) value(c column, name string) any {
+	switch {
+	case c.references == "owners":
+		return p.owner
+	case c.references != "":
+		return parentID
+	case c.time():
+		return at
+	}
+	switch c.kind {
+	case "json":
+		return "{}"
+	case "boolean":
+		return true
+	case "integer", "bigint":
+		return int64(crc32.ChecksumIEEE([]byte(name)))
+	}
+	return name
+}
+
+// time reports whether the values of a column are times.
+func (c column) time() bool { return strings.HasSuffix(c.name, "_at") }
+
 // insertParents writes the rows that valid rows of a table refer to, once.
-func insertParents(t *testing.T, s *store.Store, table, owner string) {
-	t.Helper()
-	parents := map[string][]string{"proposals": {"repos"}, "proposal_transitions": {"repos", "proposals"}}
-	for _, parent := range parents[table] {
-		if dbtest.Get[int](t, s, "select count(*) from "+parent+" where id = '"+parentID+"'") == 0 {
-			insert(t, s, parent, valid(parent, owner, parentID))
+func (p *planter) insertParents(table string) {
+	p.Helper()
+	for _, c := range p.tables[table] {
+		if c.nullable || c.references == "" || c.references == "owners" || p.has(c.references) {
+			continue
 		}
+		p.insertParents(c.references)
+		p.insert(c.references, p.valid(c.references, parentID))
 	}
 }
 
-// fullRow fills the nullable columns of a table, as far as one row can have
-// them all.
-func fullRow(table, name string, full bool) record {
-	if !full {
-		return nil
+func (p *planter) has(parent string) (found bool) {
+	p.Helper()
+	if err := p.db.QueryRowContext(p.Context(), "select exists (select 1 from "+parent+" where id = '"+parentID+"')").Scan(&found); err != nil {
+		p.Fatal(err)
 	}
-	switch table {
-	case "tokens":
-		return record{"expires_at": at, "last_used_at": at, "revoked_at": at}
-	case "idempotency_keys":
-		return record{"created_at": at, "if_match": `"v1"`, "etag": `"v2"`}
-	case "repos":
-		return record{"default_stream": "main", "labels_synced_at": at}
-	case "job_kinds":
-		return record{"paused_at": at, "paused_by": "ada"}
-	case "jobs":
-		return record{
-			"state": "claimed", "repo_id": name, "issue_number": 7, "lease_token": "t", "claimed_by": "w", "lease_expires_at": at,
-			"again": "{}", "follows": "a", "followed_by": "b", "cancel_requested_at": at, "progress": "1", "result": "1", "error": "1",
-			"concurrency_key": "c", "traceparent": "00", "actor": "ada", "acted_at": at,
-		}
-	case "proposals":
-		return record{"state": "closed", "closed_at": at, "base": "b", "body": "x", "url": "https://example.org", "run_id": name}
-	case "proposal_transitions":
-		return record{"from_state": "open"}
-	case "login_links":
-		return record{"used_at": at}
-	case "runs":
-		return record{
-			"status": "failed", "connection_id": "c", "external_run_id": name, "attempt": 1, "worker": "w", "generation": 1,
-			"terminal_reason": "r", "error": "1", "facts": "{}", "progress": "1", "completed_at": at,
-		}
-	}
-	return nil
+	return found
 }
 
-// tryInsert writes one row as an engine wants it.
-func tryInsert(t *testing.T, s *store.Store, table string, r record) error {
-	t.Helper()
+// parentsFirst are the tables, each behind those that it refers to.
+func (c catalog) parentsFirst() (out []string) {
+	var add func(table string)
+	add = func(table string) {
+		if slices.Contains(out, table) {
+			return
+		}
+		for _, column := range c[table] {
+			if column.references != "" {
+				add(column.references)
+			}
+		}
+		out = append(out, table)
+	}
+	for _, table := range slices.Sorted(maps.Keys(c)) {
+		add(table)
+	}
+	return out
+}
+
+// try writes one row as the engine wants it.
+func (p *planter) try(table string, r record) error {
+	p.Helper()
 	columns := slices.Sorted(maps.Keys(r))
 	var args []any
 	var marks []string
 	for _, c := range columns {
-		value := r[c]
-		switch v := value.(type) {
-		case coltype.Time:
-			if value = v.Time; s.Engine() == store.SQLite {
-				value = v.UnixMicro()
-			}
-		case bool:
-			if s.Engine() == store.SQLite {
-				value = map[bool]int{true: 1}[v]
-			}
-		}
-		if literal, ok := value.(sqlText); ok {
+		if literal, ok := r[c].(sqlText); ok {
 			marks = append(marks, string(literal))
 			continue
 		}
-		args = append(args, value)
+		args = append(args, p.argument(r[c]))
 		marks = append(marks, fmt.Sprintf("$%d", len(args)))
 	}
-	_, err := dbtest.DB(t, s).ExecContext(t.Context(),
+	_, err := p.db.ExecContext(p.Context(),
 		"insert into "+table+" ("+strings.Join(columns, ", ")+") values ("+strings.Join(marks, ", ")+")", args...)
 	return err
+}
+
+func (p *planter) argument(value any) any {
+	switch v := value.(type) {
+	case coltype.Time:
+		if p.engine == store.SQLite {
+			return v.UnixMicro()
+		}
+		return v.Time
+	case bool:
+		if p.engine == store.SQLite {
+			return map[bool]int{true: 1}[v]
+		}
+	}
+	return value
 }
 
 // sqlText is a value written into the statement as it stands.
 type sqlText string
 
-func insert(t *testing.T, s *store.Store, table string, r record) {
-	t.Helper()
-	if err := tryInsert(t, s, table, r); err != nil {
-		t.Fatalf("insert into %s: %v", table, err)
+func (p *planter) insert(table string, r record) {
+	p.Helper()
+	if err := p.try(table, r); err != nil {
+		p.Fatalf("insert into %s: %v; if a CHECK lists values, give one in given or full (server/plans/rows_test.go)", table, err)
 	}
 }

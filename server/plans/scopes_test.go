@@ -13,6 +13,7 @@ import (
 type scope struct {
 	sources    []source
 	conditions []condition
+	selected   []string
 	limited    bool
 }
 
@@ -86,7 +87,7 @@ func newScope(parts map[string][]string) []scope {
 		return nil
 	}
 	s.ask(parts["where"], "")
-	s.limited = parts["limit"] != nil
+	s.selected, s.limited = parts["select"], parts["limit"] != nil
 	return []scope{s}
 }
 
