@@ -6,7 +6,7 @@ import "testing"
 func TestADiskThatRefusesWritesMakesTheStoreUnreadyUntilItTakesThem(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	l, err := openSQLite(ctx, Config{URL: "sqlite:" + t.TempDir() + "/x.db", Readers: 1})
+	l, err := openSQLite(ctx, Config{URL: "sqlite:" + t.TempDir() + "/x.db", Readers: 1, Waits: productWaits})
 	if err != nil {
 		t.Fatal(err)
 	}

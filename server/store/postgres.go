@@ -19,29 +19,9 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
-const (
-	// acquireWait bounds the wait for a connection, a new one included, so
-	// that a request is refused within 2 s while the database is away.
-	acquireWait = 1500 * time.Millisecond
-	// stalePing bounds the check of a connection that lay idle: one whose peer
-	// vanished must leave time for another within acquireWait.
-	stalePing = 500 * time.Millisecond
-	// commitWait bounds a COMMIT, whatever became of the request.
-	commitWait = 5 * time.Second
-)
-
-// settings of every connection: what waits for a lock gives up before the
-// shortest lease ends, a statement that runs away is stopped, a transaction
-// whose process hangs lets go of its rows, and what was committed is on disk.
-// They are SET, not start-up parameters, which pgbouncer refuses.
-const (
-	sessionSettings = `set lock_timeout = '2s'; set statement_timeout = '15s';` +
-		` set idle_in_transaction_session_timeout = '15s';` +
-		` select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`
-	localSettings = `set local lock_timeout = '2s'; set local statement_timeout = '15s';` +
-		` set local idle_in_transaction_session_timeout = '15s';` +
-		` select set_config('synchronous_commit', 'on', true) where current_setting('synchronous_commit') = 'off'`
-)
+// stalePing bounds the check of a connection that lay idle: one whose peer
+// vanished must leave time for another within Waits.Conn.
+const stalePing = 500 * time.Millisecond
 
 // ExecMode is how statements travel to PostgreSQL.
 type ExecMode string
@@ -76,6 +56,7 @@ type pg struct {
 	pool  *pgxpool.Pool
 	plain *sql.DB       // a view of pool, for what reads through database/sql
 	begin string        // opens a transaction
+	wait  time.Duration // for a connection
 	gate  chan struct{} // holds a place per connection that may be taken; nil = all
 }
 
@@ -89,9 +70,9 @@ func openPostgres(c Config) (*pg, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the pool of %s: %w", Redact(c.URL), err)
 	}
-	p := &pg{pool: pool, plain: stdlib.OpenDBFromPool(pool), begin: "begin isolation level read committed"}
+	p := &pg{pool: pool, plain: stdlib.OpenDBFromPool(pool), begin: "begin isolation level read committed", wait: c.Waits.Conn}
 	if pooled(config) {
-		p.begin += "; " + localSettings
+		p.begin += "; " + c.Waits.settings(true)
 	}
 	return p, nil
 }
@@ -110,8 +91,8 @@ func poolConfig(c Config) (*pgxpool.Config, error) {
 	}
 	config.PingTimeout = stalePing
 	conn := config.ConnConfig
-	if conn.ConnectTimeout == 0 || conn.ConnectTimeout > acquireWait {
-		conn.ConnectTimeout = acquireWait
+	if conn.ConnectTimeout == 0 || conn.ConnectTimeout > c.Waits.Conn {
+		conn.ConnectTimeout = c.Waits.Conn
 	}
 	if conn.RuntimeParams["application_name"] == "" {
 		conn.RuntimeParams["application_name"] = "stint"
@@ -119,11 +100,11 @@ func poolConfig(c Config) (*pgxpool.Config, error) {
 	if !schema.HasParam(c.URL, "target_session_attrs") && os.Getenv("PGTARGETSESSIONATTRS") == "" {
 		conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
-	direct := !pooled(config)
+	direct, settings := !pooled(config), c.Waits.settings(false)
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		registerTypes(conn)
 		if direct {
-			_, err := conn.Exec(ctx, sessionSettings)
+			_, err := conn.Exec(ctx, settings)
 			return err
 		}
 		return nil
@@ -167,7 +148,7 @@ func (p *pg) engine() *engine {
 // never keep requests waiting.
 func (p *pg) background() *pg {
 	half := max(1, int(p.pool.Config().MaxConns)/2)
-	return &pg{pool: p.pool, plain: p.plain, begin: p.begin, gate: make(chan struct{}, half)}
+	return &pg{pool: p.pool, plain: p.plain, begin: p.begin, wait: p.wait, gate: make(chan struct{}, half)}
 }
 
 func (p *pg) close() {
@@ -181,7 +162,7 @@ func (p *pg) ping(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, acquireWait)
+	ctx, cancel := context.WithTimeout(ctx, p.wait)
 	defer cancel()
 	var readOnly string
 	err = conn.QueryRow(ctx, "show transaction_read_only").Scan(&readOnly)
@@ -198,7 +179,7 @@ func (p *pg) now(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, acquireWait)
+	ctx, cancel := context.WithTimeout(ctx, p.wait)
 	defer cancel()
 	var at time.Time
 	err = conn.QueryRow(ctx, "select clock_timestamp()").Scan(&at)
@@ -214,10 +195,10 @@ func (p *pg) stats() []PoolStats {
 	}}
 }
 
-// beginTx opens a transaction within acquireWait. A connection that turns out
+// beginTx opens a transaction within p.wait. A connection that turns out
 // dead at its first use is replaced once: nothing has happened on it yet.
 func (p *pg) beginTx(ctx context.Context) (txn, error) {
-	ctx, cancel := context.WithTimeout(ctx, acquireWait)
+	ctx, cancel := context.WithTimeout(ctx, p.wait)
 	defer cancel()
 	for try := 1; ; try++ {
 		conn, err := p.acquire(ctx)
@@ -235,9 +216,9 @@ func (p *pg) beginTx(ctx context.Context) (txn, error) {
 	}
 }
 
-// acquire takes a connection within acquireWait.
+// acquire takes a connection within p.wait.
 func (p *pg) acquire(ctx context.Context) (*pgConn, error) {
-	ctx, cancel := context.WithTimeout(ctx, acquireWait)
+	ctx, cancel := context.WithTimeout(ctx, p.wait)
 	defer cancel()
 	if p.gate != nil {
 		select {

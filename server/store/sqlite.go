@@ -17,15 +17,9 @@ import (
 	"github.com/stint-run/stint/schema"
 )
 
-const (
-	// writerWait bounds how long a transaction queues for the one writer.
-	writerWait = 5 * time.Second
-	// readWait bounds a read: the wait for a reader and the way to its first row.
-	readWait = 15 * time.Second
-	// walTarget is the size to which the log is cut back once it was written
-	// to the database; 4 MiB is what an automatic checkpoint lets it reach.
-	walTarget = 4 << 20
-)
+// walTarget is the size to which the log is cut back once it was written
+// to the database; 4 MiB is what an automatic checkpoint lets it reach.
+const walTarget = 4 << 20
 
 // lite is the SQLite engine: one connection that writes, several that read.
 // In WAL mode readers and the writer do not wait for each other.
@@ -35,6 +29,7 @@ type lite struct {
 	writer, reader *sql.DB
 	refused        atomic.Bool // the last write failed for want of disk or rights
 	release        func()      // of the file's lock for its one server
+	waits          Waits
 }
 
 func openSQLite(ctx context.Context, c Config) (*lite, error) {
@@ -46,7 +41,7 @@ func openSQLite(ctx context.Context, c Config) (*lite, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lite{path: path, release: release}
+	l := &lite{path: path, release: release, waits: c.Waits}
 	if err := l.connect(ctx, c); err != nil {
 		l.close()
 		return nil, err
@@ -63,10 +58,10 @@ func (l *lite) connect(ctx context.Context, c Config) (err error) {
 	if err := schema.CreateFile(l.path); err != nil {
 		return fmt.Errorf("open the database %s: %w", l.path, err)
 	}
-	if l.writer, err = openPool(writerDSN(l.path, c.Durability), 1); err != nil {
+	if l.writer, err = openPool(writerDSN(l.path, c), 1); err != nil {
 		return err
 	}
-	if l.reader, err = openPool(readerDSN(l.path), c.Readers); err != nil {
+	if l.reader, err = openPool(readerDSN(l.path, c), c.Readers); err != nil {
 		return err
 	}
 	if err := l.writer.PingContext(ctx); err != nil {
@@ -91,16 +86,16 @@ func openPool(dsn string, size int) (*sql.DB, error) {
 
 // writerDSN carries every setting of the writing connection: a PRAGMA that is
 // run once would reach one connection only, and be lost when it is replaced.
-func writerDSN(path string, durability Durability) string {
+func writerDSN(path string, c Config) string {
 	synchronous := "full"
-	if durability == Normal {
+	if c.Durability == Normal {
 		synchronous = "normal"
 	}
 	return schema.FileURI(path, url.Values{
 		"_txlock": {"immediate"},
 		"_dqs":    {"0"},
 		"_pragma": {
-			"busy_timeout(5000)",
+			c.Waits.busyTimeout(),
 			"journal_mode(wal)",
 			"synchronous(" + synchronous + ")",
 			"foreign_keys(1)",
@@ -110,12 +105,12 @@ func writerDSN(path string, durability Durability) string {
 	})
 }
 
-func readerDSN(path string) string {
+func readerDSN(path string, c Config) string {
 	return schema.FileURI(path, url.Values{
 		"mode": {"rw"}, // never creates the file
 		"_dqs": {"0"},
 		"_pragma": {
-			"busy_timeout(5000)",
+			c.Waits.busyTimeout(),
 			"foreign_keys(1)",
 			"query_only(1)",
 		},
@@ -124,7 +119,7 @@ func readerDSN(path string) string {
 
 func (l *lite) engine() *engine {
 	return &engine{
-		name: SQLite, reads: gen.New(liteReads{l.reader}), begin: l.begin,
+		name: SQLite, reads: gen.New(liteReads{l.reader, l.waits.Read}), begin: l.begin,
 		ping: l.ping, note: l.note, maintain: l.maintain, versions: l.reader, pools: l.pools, logBytes: l.walBytes, close: l.close,
 	}
 }
@@ -145,7 +140,7 @@ func (l *lite) ping(ctx context.Context) error {
 	if err := l.inPlace(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, writerWait)
+	ctx, cancel := context.WithTimeout(ctx, l.waits.Writer)
 	defer cancel()
 	if l.refused.Load() {
 		return l.tryWrite(ctx)
@@ -199,7 +194,7 @@ func (l *lite) begin(ctx context.Context) (txn, error) {
 	if err := l.inPlace(); err != nil {
 		return nil, err
 	}
-	wait, cancel := context.WithTimeout(ctx, writerWait)
+	wait, cancel := context.WithTimeout(ctx, l.waits.Writer)
 	defer cancel()
 	conn, err := l.writer.Conn(wait)
 	if err != nil {
@@ -225,14 +220,14 @@ func (l *lite) maintain(ctx context.Context) error {
 	if l.walBytes() < walTarget {
 		return nil
 	}
-	wait, cancel := context.WithTimeout(ctx, writerWait)
+	wait, cancel := context.WithTimeout(ctx, l.waits.Writer)
 	defer cancel()
 	conn, err := l.writer.Conn(wait)
 	if err != nil {
 		return fmt.Errorf("wait for the writer: %w", err)
 	}
 	defer conn.Close()
-	for _, pragma := range []string{"busy_timeout(100)", "wal_checkpoint(truncate)", "busy_timeout(5000)"} {
+	for _, pragma := range []string{"busy_timeout(100)", "wal_checkpoint(truncate)", l.waits.busyTimeout()} {
 		if _, err := conn.ExecContext(ctx, "pragma "+pragma); err != nil && !busy(err) {
 			return fmt.Errorf("checkpoint: %w", err)
 		}
@@ -307,7 +302,10 @@ func (d liteWrites) QueryRowContext(ctx context.Context, query string, args ...a
 }
 
 // liteReads counts and bounds the statements of the reading pool.
-type liteReads struct{ db *sql.DB }
+type liteReads struct {
+	db   *sql.DB
+	wait time.Duration
+}
 
 func (d liteReads) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	defer count(ctx)()
@@ -320,14 +318,14 @@ func (d liteReads) PrepareContext(ctx context.Context, query string) (*sql.Stmt,
 
 func (d liteReads) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	defer count(ctx)()
-	ctx, started := startWithin(ctx, readWait)
+	ctx, started := startWithin(ctx, d.wait)
 	defer started()
 	return d.db.QueryContext(ctx, query, args...)
 }
 
 func (d liteReads) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	defer count(ctx)()
-	ctx, started := startWithin(ctx, readWait)
+	ctx, started := startWithin(ctx, d.wait)
 	defer started()
 	return d.db.QueryRowContext(ctx, query, args...)
 }

@@ -43,6 +43,9 @@ type Config struct {
 	Serve bool
 	// Readers is the number of SQLite's reading connections; 0 is 4.
 	Readers int
+	// Waits bound the waits for others; tests set long ones, or a short one of
+	// their own.
+	Waits Waits
 }
 
 const defaultMaxConns, defaultReaders = 16, 4
@@ -61,6 +64,7 @@ type Store struct {
 	engine     *engine
 	background *engine
 	clock      *Clock
+	waits      Waits
 }
 
 // engine is what the two databases do differently.
@@ -98,6 +102,7 @@ type Pool struct {
 // empty file of SQLite. A PostgreSQL server that is away is no error: calls
 // fail with 503 until it is there.
 func Open(ctx context.Context, c Config) (*Store, error) {
+	c.Waits = c.Waits.Or(productWaits)
 	kind, err := EngineOf(c.URL)
 	if err != nil {
 		return nil, err
@@ -114,7 +119,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		p.close()
 		return nil, err
 	}
-	return newStore(p.engine(), p.background().engine(), clock), nil
+	return newStore(p.engine(), p.background().engine(), clock, c.Waits), nil
 }
 
 func openLite(ctx context.Context, c Config) (*Store, error) {
@@ -134,17 +139,24 @@ func openLite(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newStore(l.engine(), l.engine(), clock), nil
+	return newStore(l.engine(), l.engine(), clock, c.Waits), nil
 }
 
-func newStore(e, background *engine, clock *Clock) *Store {
-	return &Store{Reader: e.reads, engine: e, background: background, clock: clock}
+func newStore(e, background *engine, clock *Clock, w Waits) *Store {
+	return &Store{Reader: e.reads, engine: e, background: background, clock: clock, waits: w}
 }
 
 // Background is the same store for background passes: on PostgreSQL they take
 // at most half of the connections together. Close the store itself, not this.
 func (s *Store) Background() *Store {
-	return newStore(s.background, s.background, s.clock)
+	return newStore(s.background, s.background, s.clock, s.waits)
+}
+
+// View is the same database and pools under a clock of its own, for tests that
+// share a store: SetClock on it moves nobody else's time. Close the store itself,
+// not this.
+func (s *Store) View() *Store {
+	return newStore(s.engine, s.background, clockOf(s.clock.read, s.clock.measure), s.waits)
 }
 
 // Close ends all connections.
@@ -158,7 +170,7 @@ func (s *Store) Ping(ctx context.Context) error { return Explain(s.engine.ping(c
 
 // Gap is the difference between the database's schema and this build's.
 func (s *Store) Gap(ctx context.Context) (schema.Gap, error) {
-	ctx, cancel := context.WithTimeout(ctx, acquireWait)
+	ctx, cancel := context.WithTimeout(ctx, s.waits.Conn)
 	defer cancel()
 	gap, err := schema.Pending(ctx, s.engine.name, s.engine.versions)
 	return gap, Explain(err)
@@ -205,7 +217,7 @@ func (s *Store) TxTime() (coltype.Time, error) {
 // Now is Time for callers without a context; the zero Time, which no column
 // that must hold a time accepts, where Time would fail.
 func (s *Store) Now() coltype.Time {
-	ctx, cancel := context.WithTimeout(context.Background(), acquireWait)
+	ctx, cancel := context.WithTimeout(context.Background(), s.waits.Conn)
 	defer cancel()
 	now, err := s.clock.Time(ctx)
 	if err != nil {

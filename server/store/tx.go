@@ -107,7 +107,7 @@ func (s *Store) runTx(ctx context.Context, fn func(q model.Querier) error) error
 		return err
 	}
 	open = false
-	return commit(ctx, t)
+	return commit(ctx, t, s.waits.Commit)
 }
 
 func rollback(ctx context.Context, t txn) {
@@ -118,8 +118,8 @@ func rollback(ctx context.Context, t txn) {
 
 // commit commits t apart from the request's context: cut off in the middle,
 // nobody would know what holds.
-func commit(ctx context.Context, t txn) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitWait)
+func commit(ctx context.Context, t txn, wait time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wait)
 	defer cancel()
 	err := t.commit(ctx)
 	if err != nil && outcomeUnknown(err) {

@@ -1,0 +1,65 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// Waits bound how long the store waits for somebody else. A zero member takes
+// the product's value, which is named at each.
+type Waits struct {
+	// Conn bounds the wait for a PostgreSQL connection, a new one included: 1.5 s,
+	// so that a request is refused within 2 s while the database is away.
+	Conn time.Duration
+	// Lock is PostgreSQL's lock_timeout: 2 s, so that what waits for a lock gives
+	// up before the shortest lease ends. Whole milliseconds.
+	Lock time.Duration
+	// Statement stops a PostgreSQL statement that runs away, and a transaction
+	// whose process hangs: 15 s. Whole milliseconds.
+	Statement time.Duration
+	// Writer bounds how long a transaction queues for SQLite's one writer, and for
+	// another process that writes: 5 s. Whole milliseconds.
+	Writer time.Duration
+	// Read bounds a read on SQLite, the wait for a reader and the way to its first
+	// row: 15 s.
+	Read time.Duration
+	// Commit bounds a COMMIT, whatever became of the request: 5 s.
+	Commit time.Duration
+}
+
+var productWaits = Waits{
+	Conn: 1500 * time.Millisecond, Lock: 2 * time.Second, Statement: 15 * time.Second,
+	Writer: 5 * time.Second, Read: 15 * time.Second, Commit: 5 * time.Second,
+}
+
+// Or is w with the values of others where it has none.
+func (w Waits) Or(others Waits) Waits {
+	return Waits{
+		Conn:      cmp.Or(w.Conn, others.Conn),
+		Lock:      cmp.Or(w.Lock, others.Lock),
+		Statement: cmp.Or(w.Statement, others.Statement),
+		Writer:    cmp.Or(w.Writer, others.Writer),
+		Read:      cmp.Or(w.Read, others.Read),
+		Commit:    cmp.Or(w.Commit, others.Commit),
+	}
+}
+
+// settings is the SQL that every connection begins with, or with local every
+// transaction: the time-outs, and that what was committed is on disk. They are
+// SET, not start-up parameters, which pgbouncer refuses.
+func (w Waits) settings(local bool) string {
+	set := "set"
+	if local {
+		set = "set local"
+	}
+	return fmt.Sprintf(`%[1]s lock_timeout = '%[2]dms'; %[1]s statement_timeout = '%[3]dms';`+
+		` %[1]s idle_in_transaction_session_timeout = '%[3]dms';`+
+		` select set_config('synchronous_commit', 'on', %[4]t) where current_setting('synchronous_commit') = 'off'`,
+		set, w.Lock.Milliseconds(), w.Statement.Milliseconds(), local)
+}
+
+// busyTimeout is the PRAGMA by which a connection waits for another process.
+func (w Waits) busyTimeout() string {
+	return fmt.Sprintf("busy_timeout(%d)", w.Writer.Milliseconds())
+}
