@@ -17,7 +17,7 @@ import (
 
 func TestADrainingReplicaRefusesNewClaimsWhetherTheyWaitOrNot(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		srv := server.New(server.Config{Version: "test", Log: slog.New(slog.DiscardHandler)}, s, make([]byte, 32))
 		a := newAPIOn(t, s, srv.Handler())
 		srv.Drain()
@@ -36,7 +36,7 @@ func TestADrainingReplicaRefusesNewClaimsWhetherTheyWaitOrNot(t *testing.T) {
 func TestAClaimThatWaitsIsAnsweredEmptyWhenTheReplicaDrains(t *testing.T) {
 	for _, engine := range []string{store.SQLite, store.Postgres} {
 		t.Run(engine, func(t *testing.T) {
-			s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, engine)})
+			s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, engine)})
 			srv := server.New(server.Config{Version: "test", Log: slog.New(slog.DiscardHandler)}, s, make([]byte, 32))
 			a := newAPIOn(t, s, srv.Handler())
 			answered := make(chan *httptest.ResponseRecorder)

@@ -36,12 +36,12 @@ func TestStartWaitsForADatabaseThatGoesAway(t *testing.T) {
 	if _, err := prepare(t.Context(), c, s); !errors.Is(err, errWaiting) {
 		t.Errorf("away at the first look: %v", err)
 	}
-	s, c = openOn(t, dbtest.URL(t, store.Postgres))
+	s, c = openOn(t, dbtest.Whole(t, store.Postgres))
 	c.URL = nowhere
 	if _, err := prepare(t.Context(), c, s); !errors.Is(err, errWaiting) {
 		t.Errorf("away when it is to be migrated: %v", err)
 	}
-	s, c = openOn(t, dbtest.URL(t, store.SQLite))
+	s, c = openOn(t, dbtest.Whole(t, store.SQLite))
 	conn, err := dbtest.DB(t, s).Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func (l *readyLog) Write(p []byte) (int, error) {
 // still get through.
 func TestAListenerThatFailsEndsTheServerWithoutDelay(t *testing.T) {
 	t.Parallel()
-	s, c := openOn(t, dbtest.URL(t, store.SQLite))
+	s, c := openOn(t, dbtest.Whole(t, store.SQLite))
 	log := &readyLog{ready: make(chan struct{})}
 	c.Log, c.DrainDelay = slog.New(slog.NewTextHandler(log, nil)), time.Hour
 	l, err := net.Listen("tcp", "127.0.0.1:0")

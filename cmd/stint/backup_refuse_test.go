@@ -20,7 +20,7 @@ type scene struct{ dir, db, file string }
 func newScene(t *testing.T, engine string) scene {
 	t.Helper()
 	dir := t.TempDir()
-	s := scene{dir: dir, db: dbtest.URL(t, engine), file: filepath.Join(dir, "good.backup")}
+	s := scene{dir: dir, db: dbtest.Whole(t, engine), file: filepath.Join(dir, "good.backup")}
 	must(t, s.db, "backup", "create", s.file)
 	return s
 }
@@ -208,7 +208,7 @@ func TestFullDiskLeavesNothing(t *testing.T) {
 func TestKilledBackupLeavesNoFileUnderItsName(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, engine string) {
-		url := dbtest.URL(t, engine)
+		url := dbtest.Whole(t, engine)
 		fill := "insert into meta (key, value) select 'k' || i, hex(randomblob(50000)) from (with recursive c(i) as (select 1 union all select i + 1 from c where i < 600) select i from c)"
 		if engine == store.Postgres {
 			fill = "insert into meta (key, value) select 'k' || i, (select string_agg(md5(random()::text || g || i), '') from generate_series(1, 3000) g) from generate_series(1, 600) i"

@@ -72,7 +72,7 @@ type replica struct {
 // serveOn starts a server and waits until it is ready.
 func serveOn(t *testing.T, engine string) *replica {
 	t.Helper()
-	s := &replica{t: t, db: dbtest.URL(t, engine), addr: freeAddr(t)}
+	s := &replica{t: t, db: dbtest.Whole(t, engine), addr: freeAddr(t)}
 	cmd := exec.Command("stint", "token", "create", "--owner", "default", "--scopes", "admin", "-o", "json")
 	cmd.Env, cmd.Stderr = s.env(), os.Stderr
 	out, err := cmd.Output()

@@ -31,7 +31,7 @@ func TestBenchLeavesNothingBehind(t *testing.T) {
 	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			dir, url := t.TempDir(), dbtest.URL(t, engine)
+			dir, url := t.TempDir(), dbtest.Whole(t, engine)
 			cmd := exec.Command("stint", "bench", "--jobs", "30", "--time", "2s", "--clients", "2", "--batch", "10", "-o", "json")
 			cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH")}
 			if engine == store.Postgres {

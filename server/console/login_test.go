@@ -29,7 +29,7 @@ type site struct {
 // serve is a site on SQLite: no engine has a say in what is tested here.
 func serve(t *testing.T, proxies ...netip.Prefix) site {
 	t.Helper()
-	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.SQLite)})
+	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.SQLite)})
 	api := web.New(web.Config{Store: s, Verifier: control.NewVerifier(s), CursorKey: make([]byte, 32), TrustedProxies: proxies, Log: slog.New(slog.DiscardHandler)})
 	ops.Routes(api)
 	console.Routes(api, s)

@@ -74,7 +74,7 @@ func (m *member) turn() control.LoopStatus {
 
 func TestPassWithoutTheLeaseRunsNoStatementOfIt(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		clock := dbtest.Freeze(s)
 		passes := 0
 		pass := func(ctx context.Context, s *store.Store) (int, error) {
@@ -118,7 +118,7 @@ func TestPassWithoutTheLeaseRunsNoStatementOfIt(t *testing.T) {
 
 func TestHolderThatRenewsEachPassKeepsItsTerm(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		clock := dbtest.Freeze(s)
 		nothing := func(context.Context, *store.Store) (int, error) { return 0, nil }
 		a, b := join(t, t.Context(), s, nothing), join(t, t.Context(), s, nothing)
@@ -139,7 +139,7 @@ func TestHolderThatRenewsEachPassKeepsItsTerm(t *testing.T) {
 
 func TestRunnerThatStopsReleasesItsLease(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		clock := dbtest.Freeze(s)
 		nothing := func(context.Context, *store.Store) (int, error) { return 0, nil }
 		a, b := join(t, t.Context(), s, nothing), join(t, t.Context(), s, nothing)
@@ -167,7 +167,7 @@ func TestRunnerThatStopsReleasesItsLease(t *testing.T) {
 // one that does not.
 func TestReadinessShowsWhoHoldsALease(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		dbtest.Freeze(s)
 		nothing := func(context.Context, *store.Store) (int, error) { return 0, nil }
 		for i, want := range []string{`{"held":true,"term":1,"skipped":0}`, `{"held":false,"term":null,"skipped":1}`} {
@@ -208,7 +208,7 @@ func TestPassIsCutWhenItsLeaseEnds(t *testing.T) {
 // A database that is away is a failed pass: nobody knows who has the lease.
 func TestPassWhoseLeaseCannotBeAskedForFails(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		dbtest.Freeze(s)
 		passes := 0
 		m := join(t, t.Context(), s, func(context.Context, *store.Store) (int, error) { passes++; return 0, errors.New("no") })

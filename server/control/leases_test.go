@@ -32,7 +32,7 @@ func leaseRow(t *testing.T, s *store.Store) model.Lease {
 // hands, always to the next term.
 func TestLeaseIsTakenByOneHolderATerm(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		clock := dbtest.Freeze(s)
 		now := func(after time.Duration) coltype.Time { return dbtest.T0.Add(after) }
 		for i, step := range []struct {
@@ -79,7 +79,7 @@ func TestLeaseIsTakenByOneHolderATerm(t *testing.T) {
 // What the commit took so long for that it ran out is not reported as held.
 func TestLeaseThatRanOutByItsCommitIsNotTaken(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		for _, tt := range []struct {
 			late time.Duration
 			left time.Duration
@@ -105,7 +105,7 @@ func TestLeaseThatRanOutByItsCommitIsNotTaken(t *testing.T) {
 // Of all that race for a lease that has ended one wins, at each turn.
 func TestOneOfManyRacersTakesALease(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		clock := dbtest.Freeze(s)
 		const racers = 32
 		for turn := range 10 {

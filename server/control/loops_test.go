@@ -78,12 +78,12 @@ func running(t *testing.T, s *store.Store, log *bytes.Buffer, loop control.Loop)
 
 func lite(t *testing.T) *store.Store {
 	t.Helper()
-	return dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.SQLite)})
+	return dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.SQLite)})
 }
 
 func TestPassRunsInOneTransactionAtTheClocksTime(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		dbtest.Freeze(s)
 		var log bytes.Buffer
 		_, k := running(t, s, &log, control.Loop{Name: "mark", Every: time.Minute,
@@ -161,7 +161,7 @@ func TestPanicIsOneFailedPassAndLoggedOnce(t *testing.T) {
 
 func TestFailedPassLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		var log bytes.Buffer
 		_, k := running(t, s, &log, control.Loop{Name: "half", Every: time.Minute,
 			Pass: func(ctx context.Context, q model.Querier, _ coltype.Time) (int, error) {
@@ -224,7 +224,7 @@ func TestRunnerEndsWithItsContextAndLeavesNoGoroutine(t *testing.T) {
 
 func TestPassesOfTheStoreSucceed(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		for _, loop := range control.StoreLoops(s) {
 			if _, err := loop.Run(t.Context(), s.Background()); err != nil {
 				t.Errorf("%s: %v", loop.Name, err)

@@ -37,7 +37,7 @@ func kinds(t *testing.T, s *store.Store, ownerID string) []model.JobKind {
 
 func TestOwnerComesWithTheBuiltinKinds(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		owner, made, err := create(t, s, "ada")
 		if err != nil || !made {
 			t.Fatalf("made %v, %v", made, err)
@@ -61,7 +61,7 @@ func TestOwnerComesWithTheBuiltinKinds(t *testing.T) {
 
 func TestOwnerMadeByManyAtOnceIsOne(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		var made atomic.Int64
 		var ids sync.Map
 		var wg sync.WaitGroup
@@ -88,7 +88,7 @@ func TestOwnerMadeByManyAtOnceIsOne(t *testing.T) {
 
 func TestOwnerNamesFollowTheRule(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		for name, want := range map[string]bool{
 			"a": true, "0": true, "a-b_c9": true, strings.Repeat("a", 63): true,
 			"": false, "-a": false, "_a": false, "A": false, "a b": false, "ä": false, "a\n": false,
@@ -106,7 +106,7 @@ func TestOwnerNamesFollowTheRule(t *testing.T) {
 // dbtest makes owners by itself; it must make the same ones.
 func TestOwnerOfTheTestsIsLikeAnyOther(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		real, _, err := create(t, s, "ada")
 		if err != nil {
 			t.Fatal(err)

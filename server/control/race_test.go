@@ -61,7 +61,7 @@ func TestWhoComesBetweenLeavesAReplayOrAFreshRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := newKeeper(t, dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres)}))
+			k := newKeeper(t, dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres)}))
 			k.plant("stale", 1, dbtest.T0)
 			k.clock.Advance(keyTTL)
 			b := tt.meddle(k)

@@ -32,7 +32,7 @@ func TestReadyOnceEveryMigrationIsApplied(t *testing.T) {
 			}
 		})
 	}
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		runner, err := control.NewRunner(s, slog.New(slog.DiscardHandler), control.Loop{Name: "reaper", Every: time.Minute})
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +50,7 @@ func TestReadyOnceEveryMigrationIsApplied(t *testing.T) {
 
 func TestNewerSchemaUnderARunningProcessStaysReady(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachFresh(t, func(t *testing.T, s *store.Store) {
 		r := control.NewReadiness(s, nil, nil)
 		dbtest.SQL(t, s, "insert into schema_migrations (version) values ('9999')")
 		if err := r.Ready(t.Context()); err != nil {
@@ -77,7 +77,7 @@ func TestNotReadyWhileTheDatabaseIsAway(t *testing.T) {
 
 func TestVerboseShowsTheOldestOverdueLease(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		now := dbtest.T0
 		s.SetClock(func() coltype.Time { return now })
 		owner := dbtest.Owner(t, s, "ada")

@@ -27,7 +27,7 @@ type keeper struct {
 func eachKeeper(t *testing.T, fn func(k *keeper)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) { fn(newKeeper(t, s)) })
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) { fn(newKeeper(t, s)) })
 }
 
 func newKeeper(t *testing.T, s *store.Store) *keeper {
@@ -218,7 +218,7 @@ func TestWhatASweepRemovedStaysRemovedWhenItIsCutOff(t *testing.T) {
 // On PostgreSQL a request may hold an expired record while the sweep comes by.
 func TestASweepPassesOverARecordThatIsBeingTakenOver(t *testing.T) {
 	t.Parallel()
-	k := newKeeper(t, dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres)}))
+	k := newKeeper(t, dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres)}))
 	k.plant("stale", 3, dbtest.T0)
 	k.clock.Advance(keyTTL)
 	err := k.s.Tx(t.Context(), func(q model.Querier) error {

@@ -37,7 +37,7 @@ func seen(t *testing.T, s *store.Store, ownerID string) []string {
 
 func TestWorkersAreWrittenInOneStatementAndNeverMovedBack(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		ada, bob := dbtest.Owner(t, s, "ada").ID, dbtest.Owner(t, s, "bob").ID
 		w, other := control.NewWorkers(), control.NewWorkers()
 		at := func(seconds int) coltype.Time { return dbtest.T0.Add(time.Duration(seconds) * time.Second) }
@@ -62,7 +62,7 @@ func TestWorkersAreWrittenInOneStatementAndNeverMovedBack(t *testing.T) {
 
 func TestWhatCouldNotBeWrittenWaitsForTheNextFlush(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		ada := dbtest.Owner(t, s, "ada").ID
 		w := control.NewWorkers()
 		w.Note(ada, "a", dbtest.T0)
@@ -80,7 +80,7 @@ func TestWhatCouldNotBeWrittenWaitsForTheNextFlush(t *testing.T) {
 
 func TestWorkersThatAreNoLongerSeenAreForgotten(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		ada := dbtest.Owner(t, s, "ada").ID
 		w := control.NewWorkers()
 		week := 7 * 24 * time.Hour
@@ -102,7 +102,7 @@ func TestWorkersThatAreNoLongerSeenAreForgotten(t *testing.T) {
 
 func TestTheNotesOfWorkersAreBounded(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		ada := dbtest.Owner(t, s, "ada").ID
 		w := control.NewWorkers()
 		for i := range 12_000 {

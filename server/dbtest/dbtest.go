@@ -1,4 +1,4 @@
-// Package dbtest gives every test a fresh, migrated database on both engines.
+// Package dbtest gives every test a migrated database on both engines.
 //
 //	func TestSomething(t *testing.T) {
 //		t.Parallel()
@@ -8,73 +8,144 @@
 //		})
 //	}
 //
+// There are three kinds of database, and a test takes the first that it can:
+//
+//   - Shared: one for all tests of a package, each under an owner of its own.
+//   - Whole: for one test at a time, and empty when it begins; for what is about
+//     the clock or all owners, such as reapers, sweeps and counts.
+//   - Fresh: made for the test and dropped after it; for what changes or measures
+//     the database itself: its schema, its settings, its size.
+//
+// On SQLite each of them is a file of the test's own: copying one costs less
+// than emptying it.
+//
 // PostgreSQL is found by STINT_TEST_POSTGRES, the URL of a role that may create
 // databases; `make test` sets it. The schema is applied once per server and
-// schema (PostgreSQL) or process (SQLite), and copied for each test.
+// schema (PostgreSQL) or process (SQLite), and copied. What a test process
+// leaves behind on the server, the next one drops.
 package dbtest
 
 import (
-	"context"
-	"database/sql"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
-	"github.com/stint-run/stint/server/id"
 	"github.com/stint-run/stint/server/store"
 )
 
 // T0 is the instant at which tests take place.
 var T0 = coltype.At(time.Date(2026, time.March, 4, 5, 6, 7, 890_123_000, time.UTC))
 
-// Each runs fn as the subtests "sqlite" and "postgres", in parallel, each on a
-// fresh migrated database that is gone when the subtest ends.
-func Each(t *testing.T, fn func(t *testing.T, s *store.Store)) {
-	t.Helper()
-	EachWith(t, store.Config{}, fn)
+// LongWaits are the waits of every store that dbtest opens, unless the test sets
+// its own: a slow machine fails no test.
+var LongWaits = store.Waits{
+	Conn: time.Minute, Lock: time.Minute, Statement: 2 * time.Minute,
+	Writer: time.Minute, Read: time.Minute, Commit: time.Minute,
 }
 
-// EachWith is Each with settings of the store; the URL is filled in.
-func EachWith(t *testing.T, c store.Config, fn func(t *testing.T, s *store.Store)) {
+// Each runs fn as the subtests "sqlite" and "postgres", in parallel, each on the
+// shared database. The store's clock is the test's own.
+func Each(t *testing.T, fn func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	Engines(t, func(t *testing.T, engine string) {
+		if engine == store.Postgres {
+			fn(t, sharedStore(t))
+			return
+		}
+		fn(t, Open(t, store.Config{URL: Shared(t, engine)}))
+	})
+}
+
+// EachWhole is Each on a whole database.
+func EachWhole(t *testing.T, fn func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	EachWith(t, Whole, store.Config{}, fn)
+}
+
+// EachFresh is Each on a fresh database.
+func EachFresh(t *testing.T, fn func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	EachWith(t, Fresh, store.Config{}, fn)
+}
+
+// EachWith is Each on a database that one of Shared, Whole, Fresh and Empty
+// names, with a store and settings of the test's own; the URL is filled in.
+func EachWith(t *testing.T, url func(*testing.T, string) string, c store.Config, fn func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	Engines(t, func(t *testing.T, engine string) {
+		own := c // the subtests run at once
+		own.URL = url(t, engine)
+		fn(t, Open(t, own))
+	})
+}
+
+// Engines runs fn as a subtest for each engine, in parallel.
+func Engines(t *testing.T, fn func(t *testing.T, engine string)) {
 	t.Helper()
 	for _, engine := range []string{store.SQLite, store.Postgres} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			own := c // the subtests run at once
-			own.URL = URL(t, engine)
-			fn(t, Open(t, own))
+			fn(t, engine)
 		})
 	}
 }
 
-// URL names a fresh migrated database of an engine, for tests that open it
-// themselves or hand it to another process.
-func URL(t *testing.T, engine string) string {
+// Shared is the URL of the database that the tests of this process share.
+func Shared(t *testing.T, engine string) string {
 	t.Helper()
 	if engine == store.SQLite {
-		return sqliteURL(t)
+		return copyTemplate(t)
 	}
-	return postgresURL(t)
+	server(t)
+	return must(t)(sharedURL())
 }
 
-// Empty names a fresh database of an engine without any table.
+// Whole is the URL of a database without rows that no other test uses until
+// this one ends. The test may leave rows in it, but changes nothing else.
+func Whole(t *testing.T, engine string) string {
+	t.Helper()
+	if engine == store.SQLite {
+		return copyTemplate(t)
+	}
+	return takeWhole(t)
+}
+
+// Fresh is the URL of a migrated database that is made for the test and dropped
+// after it.
+func Fresh(t *testing.T, engine string) string {
+	t.Helper()
+	if engine == store.SQLite {
+		return copyTemplate(t)
+	}
+	return makeFor(t, must(t)(postgresTemplate(server(t))))
+}
+
+// Empty is Fresh without any table.
 func Empty(t *testing.T, engine string) string {
 	t.Helper()
 	if engine == store.SQLite {
 		return "sqlite:" + t.TempDir() + "/empty.db"
 	}
-	return createDatabase(t, "template0")
+	return makeFor(t, "template0")
 }
 
-// Open opens a store until the test ends, and remembers its URL for DB.
+// must is a function that returns a value, or fails the test by its error.
+func must(t *testing.T) func(value string, err error) string {
+	return func(value string, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+// Open opens a store until the test ends, and remembers its URL for DB. Zero
+// settings are those of tests: few connections, long waits, no flush to disk.
 func Open(t *testing.T, c store.Config) *store.Store {
 	t.Helper()
-	if c.MaxConns == 0 {
-		c.MaxConns = 8 // many tests share one server
-	}
-	s, err := store.Open(t.Context(), c)
+	s, err := store.Open(t.Context(), settings(c))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,6 +155,17 @@ func Open(t *testing.T, c store.Config) *store.Store {
 		opened.Delete(s)
 	})
 	return s
+}
+
+func settings(c store.Config) store.Config {
+	if c.MaxConns == 0 {
+		c.MaxConns = 8 // many tests share one server
+	}
+	c.Waits = c.Waits.Or(LongWaits)
+	if c.Durability == "" {
+		c.Durability = store.Normal
+	}
+	return c
 }
 
 var opened sync.Map // *store.Store → URL
@@ -98,105 +180,17 @@ func URLOf(t *testing.T, s *store.Store) string {
 	return url.(string)
 }
 
-// DB is a door of its own to the database of s, for tests that plant rows no
-// accessor would write, or look at plans. On SQLite it is a second process's
-// view: it waits for the store's writer, and the writer for it.
-func DB(t *testing.T, s *store.Store) *sql.DB {
+// sharedStore is the test's view of the one store on the shared database: opened
+// per test, its connections would cost more than most tests do.
+func sharedStore(t *testing.T) *store.Store {
 	t.Helper()
-	db, err := connect(URLOf(t, s))
+	url := Shared(t, store.Postgres)
+	s, err := openShared()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
-	return db
-}
-
-// SQL runs one statement through a door of its own. Placeholders are $1, $2, …
-// on PostgreSQL and ?1, ?2, … on SQLite ($1 works there too).
-func SQL(t *testing.T, s *store.Store, query string, args ...any) {
-	t.Helper()
-	if _, err := DB(t, s).ExecContext(t.Context(), query, args...); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-}
-
-// Plant runs one statement on a database that no store has open, or could open.
-func Plant(t *testing.T, url, query string) {
-	t.Helper()
-	db, err := connect(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), query); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-}
-
-// Get reads the first column of the first row of a query; it fails the test if
-// there is none.
-func Get[T any](t *testing.T, s *store.Store, query string, args ...any) T {
-	t.Helper()
-	var value T
-	if err := DB(t, s).QueryRowContext(t.Context(), query, args...).Scan(&value); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	return value
-}
-
-// Owner makes an owner of that name, with its rows for the built-in kinds.
-func Owner(t *testing.T, s *store.Store, name string) model.Owner {
-	t.Helper()
-	owner := model.Owner{ID: id.New("own"), Name: name, CreatedAt: T0}
-	err := s.Tx(t.Context(), func(q model.Querier) error { return insertOwner(t.Context(), q, owner) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return owner
-}
-
-// insertOwner does what control.CreateOwner does, which this package cannot
-// import without barring itself from control's own tests; a test there
-// compares the two.
-func insertOwner(ctx context.Context, q model.Querier, owner model.Owner) error {
-	if _, err := q.OwnerInsert(ctx, owner); err != nil {
-		return err
-	}
-	for _, kind := range []string{"discover", "implement", "review", "sync"} {
-		_, err := q.KindInsert(ctx, model.KindInsertParams{
-			OwnerID: owner.ID, Name: kind, LeaseSeconds: 60, MaxAttempts: 5,
-			BackoffBaseSeconds: 5, BackoffCapSeconds: 3600, CreatedAt: owner.CreatedAt,
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Clock is a clock that a test sets.
-type Clock struct {
-	mu  sync.Mutex
-	now coltype.Time
-}
-
-// Freeze stops the clock of s at T0, for tests that come in over HTTP.
-func Freeze(s *store.Store) *Clock {
-	c := &Clock{now: T0}
-	s.SetClock(c.Now)
-	return c
-}
-
-// Now is the time the clock was set to.
-func (c *Clock) Now() coltype.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-// Advance moves the clock.
-func (c *Clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
+	view := s.View()
+	opened.Store(view, url)
+	t.Cleanup(func() { opened.Delete(view) })
+	return view
 }

@@ -44,17 +44,17 @@ func is(t *testing.T, checks map[string]doctor.Check, id, state, says string) {
 
 func lite(t *testing.T) *store.Store {
 	t.Helper()
-	return dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.SQLite)})
+	return dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.SQLite)})
 }
 
 func postgres(t *testing.T) *store.Store {
 	t.Helper()
-	return dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres)})
+	return dbtest.Open(t, store.Config{URL: dbtest.Fresh(t, store.Postgres)})
 }
 
 func TestSoundDatabasePasses(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		checks := look(t, s)
 		for _, id := range []string{"schema", "clock_skew", "password"} {
 			is(t, checks, id, doctor.OK, "")
@@ -81,7 +81,7 @@ func TestSchemaThatDiffersFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dbtest.Each(t, func(t *testing.T, s *store.Store) {
+			dbtest.EachFresh(t, func(t *testing.T, s *store.Store) {
 				dbtest.SQL(t, s, tt.statement)
 				is(t, look(t, s), "schema", doctor.Fail, tt.says)
 			})
@@ -122,7 +122,7 @@ func TestPasswordIsReportedAndNotShown(t *testing.T) {
 
 func TestServerIsJudgedByItsAnswer(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		answer := doctor.Server{URL: "http://h", Answered: true, Ready: true}
 		answer.Replica.Engine, answer.Replica.Pool.Max = s.Engine(), 16
 		ask := func() map[string]doctor.Check {

@@ -87,7 +87,7 @@ func TestSmallPoolHangsNowhere(t *testing.T) {
 // behind starts a server whose way to PostgreSQL a test can cut.
 func behind(t *testing.T, mode string) (*process, *proxy) {
 	t.Helper()
-	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres)})
+	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres)})
 	at, err := url.Parse(dbtest.URLOf(t, s))
 	if err != nil {
 		t.Fatal(err)

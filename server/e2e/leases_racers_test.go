@@ -50,7 +50,7 @@ var auditing = []string{
 
 func newRacers(t *testing.T, size int, every time.Duration) *racers {
 	t.Helper()
-	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres)})
+	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres)})
 	f := &racers{t: t, s: s, db: openDoor(t, s), every: every}
 	for _, statement := range auditing {
 		f.db.exec(statement)

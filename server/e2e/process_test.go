@@ -80,7 +80,7 @@ type process struct {
 // client holds an admin token of the owner "ada".
 func start(t *testing.T, engine string, flags ...string) *process {
 	t.Helper()
-	return startOn(t, dbtest.Open(t, store.Config{URL: dbtest.URL(t, engine)}), flags...)
+	return startOn(t, dbtest.Open(t, store.Config{URL: dbtest.Whole(t, engine)}), flags...)
 }
 
 // startOn runs the server on the database that the test has open as s.

@@ -89,7 +89,7 @@ func eachWith(t *testing.T, c store.Config, fn func(t *testing.T, s *inProcess))
 // serveOn is a server of this process on a fresh database of one engine.
 func serveOn(t *testing.T, engine string, c store.Config) *inProcess {
 	t.Helper()
-	c.URL = dbtest.URL(t, engine)
+	c.URL = dbtest.Whole(t, engine)
 	return serveHere(t, dbtest.Open(t, c))
 }
 

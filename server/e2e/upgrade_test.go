@@ -16,7 +16,7 @@ import (
 // list.
 func TestRollingUpgradeFailsNoRequest(t *testing.T) {
 	t.Parallel()
-	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres)})
+	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres)})
 	db := openDoor(t, s)
 	f := newFleet(t, s, 3)
 	old := append([]*process(nil), f.all...)
@@ -153,7 +153,7 @@ func TestSequentialUpgradeOfSQLite(t *testing.T) {
 // TestReplicasOfTheNextBuildStartTogether on a database that lacks its migration.
 func TestReplicasOfTheNextBuildStartTogether(t *testing.T) {
 	t.Parallel()
-	url := dbtest.URL(t, store.Postgres)
+	url := dbtest.Whole(t, store.Postgres)
 	var started []*process
 	for range 5 {
 		p := newProcess(t, url)

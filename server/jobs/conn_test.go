@@ -20,7 +20,7 @@ func storeConfig(d *desk) store.Config {
 // storeOf opens a fresh database of one engine.
 func storeOf(t *testing.T, engine string) store.Config {
 	t.Helper()
-	return store.Config{URL: dbtest.URL(t, engine)}
+	return store.Config{URL: dbtest.Whole(t, engine)}
 }
 
 // pgConn is one connection of its own to the PostgreSQL database of s.

@@ -50,7 +50,7 @@ func plantKinds(t *testing.T, s *store.Store, owner string, n int) {
 
 func TestQueueFiguresCountWhatIsDueByKind(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		dbtest.Freeze(s)
 		ada, bob := dbtest.Owner(t, s, "ada").ID, dbtest.Owner(t, s, "bob").ID
 		plantDue(t, s, ada, "review", 1, 2, 3*time.Second)
@@ -74,7 +74,7 @@ func TestQueueFiguresCountWhatIsDueByKind(t *testing.T) {
 
 func TestALookAtManyKindsIsAFewStatements(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		dbtest.Freeze(s)
 		ada := dbtest.Owner(t, s, "ada").ID
 		plantKinds(t, s, ada, 1000)
@@ -94,7 +94,7 @@ func TestALookAtManyKindsIsAFewStatements(t *testing.T) {
 // kind at all, and a full page may be the last one.
 func TestQueueFiguresWithoutAKindBehindAPage(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		dbtest.Freeze(s)
 		if got, _ := measured(t, s); len(got.Kinds) > 0 {
 			t.Errorf("without an owner: %+v", got)

@@ -8,6 +8,7 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/jobs"
+	"github.com/stint-run/stint/server/store"
 )
 
 // heartbeats beats 60 jobs in each of rounds, and returns how many of the
@@ -47,7 +48,7 @@ func TestHeartbeatsAreHeapOnlyUpdates(t *testing.T) {
 	t.Parallel()
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		s := dbtest.Open(t, storeOf(t, "postgres"))
+		s := dbtest.Open(t, store.Config{URL: dbtest.Fresh(t, store.Postgres)})
 		d := &desk{T: t, s: s, owner: dbtest.Owner(t, s, "ada").ID, now: dbtest.T0}
 		if room := dbtest.Get[bool](t, s, "select reloptions @> '{fillfactor=85}' from pg_class where relname = 'jobs'"); !room {
 			t.Error("pages of jobs are filled up: no room for new versions")

@@ -84,7 +84,7 @@ func TestKeptStatementsPrepareOnThisSchema(t *testing.T) {
 		for _, engine := range engines {
 			t.Run(filepath.Base(dir)+"/"+engine, func(t *testing.T) {
 				t.Parallel()
-				prepares(t, dbtest.URL(t, engine), statements[engine])
+				prepares(t, dbtest.Whole(t, engine), statements[engine])
 			})
 		}
 	}

@@ -35,10 +35,10 @@ func TestRecord(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	pg := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres)})
+	pg := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres)})
 	fill(t, pg)
 	rows := rowsOf(t, pg, columnsOf(t, pg))
-	lite := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.SQLite)})
+	lite := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.SQLite)})
 	copyRows(t, lite, rows)
 	writeJSON(t, filepath.Join(dir, "rows.json"), rows)
 	writeJSON(t, filepath.Join(dir, "statements.json"), map[string]map[string]string{

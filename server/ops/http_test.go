@@ -27,7 +27,7 @@ type caller struct {
 func each(t *testing.T, fn func(t *testing.T, c caller)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		c := caller{t: t, store: s, api: web.New(web.Config{Store: s, Verifier: control.NewVerifier(s), CursorKey: make([]byte, 32)})}
 		ops.Routes(c.api)
 		owner := dbtest.Owner(t, s, "ada")

@@ -32,7 +32,7 @@ func newGate(t *testing.T, s *store.Store) gate {
 // All that is asked of plans is asked of one database, which takes long to fill.
 func TestPlansOfEveryStatement(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachFresh(t, func(t *testing.T, s *store.Store) {
 		all := statements(t, s.Engine())
 		if s.Engine() == store.Postgres { // SQLite has no statistics: nothing asks for them
 			fill(t, s)

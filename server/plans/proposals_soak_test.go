@@ -58,7 +58,7 @@ func (s *shelf) exec(query string) (took time.Duration) {
 
 // newShelf fills the table and then applies the migration of its pages.
 func newShelf(t *testing.T, engine string) *shelf {
-	st := dbtest.Open(t, store.Config{URL: dbtest.URL(t, engine)})
+	st := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, engine)})
 	conn, err := dbtest.DB(t, st).Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ type desk struct {
 func each(t *testing.T, fn func(d *desk)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		d := &desk{T: t, s: s, owner: dbtest.Owner(t, s, "ada").ID, now: dbtest.T0}
 		d.repo = d.track("acme", "site").ID
 		fn(d)

@@ -18,7 +18,8 @@ func TestEveryExecModeKeepsValuesAndTimeouts(t *testing.T) {
 	for _, mode := range []store.ExecMode{store.CacheStatement, store.CacheDescribe, store.Exec, store.Simple} {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
-			s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres), ExecMode: mode})
+			url := dbtest.Whole(t, store.Postgres)
+			s := dbtest.Open(t, store.Config{URL: url, ExecMode: mode})
 			ctx := t.Context()
 			owner := dbtest.Owner(t, s, "ada")
 			in := token(owner, "tok_1", "hash")
@@ -34,7 +35,7 @@ func TestEveryExecModeKeepsValuesAndTimeouts(t *testing.T) {
 				!got.CreatedAt.Equal(in.CreatedAt) || !got.RevokedAt.IsZero() {
 				t.Errorf("got %+v, want what was written: %+v", got, in)
 			}
-			err = s.Tx(ctx, func(q model.Querier) error {
+			err = product(t, store.Config{URL: url, ExecMode: mode}).Tx(ctx, func(q model.Querier) error {
 				return store.ExecForTest(ctx, q, `do $$ begin
 					if current_setting('lock_timeout') <> '2s' or current_setting('statement_timeout') <> '15s'
 						or current_setting('idle_in_transaction_session_timeout') <> '15s'
@@ -51,7 +52,7 @@ func TestEveryExecModeKeepsValuesAndTimeouts(t *testing.T) {
 // Through a transaction pooler a connection is somebody else's afterwards.
 func TestPoolerModesLeaveNothingBehindOnTheConnection(t *testing.T) {
 	t.Parallel()
-	raw := dbtest.URL(t, store.Postgres)
+	raw := dbtest.Whole(t, store.Postgres)
 	s := dbtest.Open(t, store.Config{URL: raw, ExecMode: store.Exec, MaxConns: 1})
 	ctx := t.Context()
 	if err := write(ctx, s, "key"); err != nil {
@@ -65,7 +66,7 @@ func TestPoolerModesLeaveNothingBehindOnTheConnection(t *testing.T) {
 
 func TestServerThatCommitsAsynchronouslyIsMadeDurable(t *testing.T) {
 	t.Parallel()
-	raw := dbtest.URL(t, store.Postgres)
+	raw := dbtest.Whole(t, store.Postgres)
 	for _, mode := range []store.ExecMode{store.CacheStatement, store.Exec} {
 		u, _ := url.Parse(raw)
 		query := u.Query()
@@ -84,7 +85,7 @@ func TestServerThatCommitsAsynchronouslyIsMadeDurable(t *testing.T) {
 
 func TestPoolSettingsOfTheURLStandUnlessTheConfigSaysOtherwise(t *testing.T) {
 	t.Parallel()
-	raw := dbtest.URL(t, store.Postgres) + "&pool_max_conns=3"
+	raw := dbtest.Whole(t, store.Postgres) + "&pool_max_conns=3"
 	for conns, want := range map[int]int{0: 3, 5: 5} {
 		s, err := store.Open(t.Context(), store.Config{URL: raw, MaxConns: conns})
 		if err != nil {

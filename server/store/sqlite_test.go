@@ -20,7 +20,7 @@ import (
 // SQ-01 (short form): transactions that read first and write then, in parallel.
 func TestParallelReadThenWriteNeverFindsSQLiteLocked(t *testing.T) {
 	t.Parallel()
-	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.SQLite)})
+	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.SQLite)})
 	ctx, owner := t.Context(), dbtest.Owner(t, s, "ada")
 	var wg sync.WaitGroup
 	for worker := range 16 {
@@ -49,7 +49,7 @@ func TestParallelReadThenWriteNeverFindsSQLiteLocked(t *testing.T) {
 func TestSettingsHoldOnEveryConnectionOfSQLite(t *testing.T) {
 	t.Parallel()
 	for durability, synchronous := range map[store.Durability]string{"": "2", store.Full: "2", store.Normal: "1"} {
-		s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.SQLite), Durability: durability, Readers: 3})
+		s := product(t, store.Config{URL: dbtest.Whole(t, store.SQLite), Durability: durability, Readers: 3})
 		writer, readers := store.ConnsForTest(t, s)
 		if len(readers) != 3 {
 			t.Fatalf("%d readers, want 3", len(readers))
@@ -76,7 +76,7 @@ func TestSettingsHoldOnEveryConnectionOfSQLite(t *testing.T) {
 
 func TestForeignKeysHoldInParallel(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		ctx := t.Context()
 		var wg sync.WaitGroup
 		for i := range 50 {
@@ -95,7 +95,7 @@ func TestForeignKeysHoldInParallel(t *testing.T) {
 // is gone, one pass cuts the log back.
 func TestLogOfSQLiteIsCutBackOnceAReaderLetsGo(t *testing.T) {
 	t.Parallel()
-	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.SQLite), Durability: store.Normal})
+	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.SQLite), Durability: store.Normal})
 	ctx := t.Context()
 	rows, err := dbtest.DB(t, s).QueryContext(ctx, "select name from sqlite_schema")
 	if err != nil || !rows.Next() {
@@ -129,13 +129,13 @@ func TestLogOfSQLiteIsCutBackOnceAReaderLetsGo(t *testing.T) {
 // The writer is waited for, but not for ever.
 func TestWaitForTheWriterIsBounded(t *testing.T) {
 	t.Parallel()
-	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.SQLite)})
+	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.SQLite), Waits: store.Waits{Writer: shortWait}})
 	ctx := t.Context()
 	err := s.Tx(ctx, func(model.Querier) error {
 		start := time.Now()
 		isFault(t, write(ctx, s, "second"), "unavailable")
-		if took := time.Since(start); took < 4*time.Second || took > 8*time.Second {
-			t.Errorf("the second writer waited %v, want 5s", took)
+		if took := time.Since(start); took < shortWait || took > 30*time.Second {
+			t.Errorf("the second writer waited %v, want %v", took, shortWait)
 		}
 		hasty, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 		defer cancel()
@@ -151,7 +151,7 @@ func TestWaitForTheWriterIsBounded(t *testing.T) {
 // Another process writes: its lock is waited for within the same bound.
 func TestWaitForAnotherProcessIsBounded(t *testing.T) {
 	t.Parallel()
-	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.SQLite)})
+	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.SQLite), Waits: store.Waits{Writer: shortWait}})
 	ctx := t.Context()
 	tx, err := dbtest.DB(t, s).BeginTx(ctx, nil)
 	if err != nil {
@@ -159,8 +159,8 @@ func TestWaitForAnotherProcessIsBounded(t *testing.T) {
 	}
 	start := time.Now()
 	isFault(t, write(ctx, s, "key"), "unavailable")
-	if took := time.Since(start); took > 8*time.Second {
-		t.Errorf("the writer waited %v, want 5s", took)
+	if took := time.Since(start); took > 30*time.Second {
+		t.Errorf("the writer waited %v, want %v", took, shortWait)
 	}
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestWaitForAnotherProcessIsBounded(t *testing.T) {
 
 func TestReadersCannotWrite(t *testing.T) {
 	t.Parallel()
-	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.SQLite)})
+	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.SQLite)})
 	_, err := store.ReadForTest(t.Context(), s, "insert into meta (key, value) values ('k', 'v') returning value")
 	if err == nil {
 		t.Error("a reading connection wrote")
@@ -234,7 +234,7 @@ func TestBothEnginesRefuseTheSameValues(t *testing.T) {
 		select id, 'k', %s, 5, 5, 3600, 1, created_at, created_at from owners`
 	const repo = `insert into repos (id, owner_id, forge, host, namespace, name, created_at, updated_at)
 		select 'repo_1', id, %s, 'h', 'n', 'r', created_at, created_at from owners`
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		dbtest.Owner(t, s, "ada")
 		db := dbtest.DB(t, s)
 		for _, statement := range []string{
@@ -256,7 +256,7 @@ func TestBothEnginesRefuseTheSameValues(t *testing.T) {
 
 func TestARemovedDatabaseFileIsNotWrittenOn(t *testing.T) {
 	t.Parallel()
-	url := dbtest.URL(t, store.SQLite)
+	url := dbtest.Whole(t, store.SQLite)
 	s := dbtest.Open(t, store.Config{URL: url})
 	write := func(q model.Querier) error {
 		_, err := q.MetaInsert(t.Context(), model.MetaInsertParams{Key: "k", Value: "v"})

@@ -12,6 +12,18 @@ import (
 	"github.com/stint-run/stint/server/store"
 )
 
+// product opens a store with the product's settings, which those of dbtest are
+// not.
+func product(t *testing.T, c store.Config) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
 func TestGapNamesWhatIsPending(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{store.SQLite, store.Postgres} {
@@ -22,7 +34,7 @@ func TestGapNamesWhatIsPending(t *testing.T) {
 			if err != nil || len(gap.Pending) != len(schema.Expected(engine)) || len(gap.Ahead) != 0 {
 				t.Errorf("an empty database has the gap %+v, %v", gap, err)
 			}
-			full := dbtest.Open(t, store.Config{URL: dbtest.URL(t, engine)})
+			full := dbtest.Open(t, store.Config{URL: dbtest.Fresh(t, engine)})
 			dbtest.SQL(t, full, "insert into schema_migrations (version) values ('9999')")
 			gap, err = full.Gap(t.Context())
 			if err != nil || len(gap.Pending) != 0 || len(gap.Ahead) != 1 {
@@ -36,7 +48,7 @@ func TestGapNamesWhatIsPending(t *testing.T) {
 // savepoints are not.
 func TestStatementsOfARequestAreCounted(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		ctx, stats := store.WithStats(t.Context())
 		_ = s.Now()
 		err := s.Tx(ctx, func(q model.Querier) error {

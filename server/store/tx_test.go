@@ -33,7 +33,7 @@ func metaIs(t *testing.T, r model.Reader, key, want string) {
 
 func TestTxCommitsWhatFnWroteAndRollsBackWhenItFails(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		ctx := t.Context()
 		if err := s.Tx(ctx, func(q model.Querier) error { return setMeta(ctx, q, "kept", "1") }); err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func TestTxCommitsWhatFnWroteAndRollsBackWhenItFails(t *testing.T) {
 // transactions, never inside one, where it would take a second connection.
 func TestTransactionOfAProcessThatSleptBeginsAnew(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		ctx, runs := t.Context(), 0
 		err := s.Tx(ctx, func(q model.Querier) error {
 			if runs++; runs == 1 {
@@ -81,7 +81,7 @@ func TestTransactionOfAProcessThatSleptBeginsAnew(t *testing.T) {
 
 func TestFaultOfFnRollsBackAndPassesUnchanged(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		ctx, runs, want := t.Context(), 0, fault.NotFound()
 		err := s.Tx(ctx, func(q model.Querier) error {
 			runs++
@@ -97,7 +97,7 @@ func TestFaultOfFnRollsBackAndPassesUnchanged(t *testing.T) {
 
 func TestPanicInFnRollsBackAndGoesOn(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		ctx := t.Context()
 		func() {
 			defer func() {
@@ -119,7 +119,7 @@ func TestPanicInFnRollsBackAndGoesOn(t *testing.T) {
 
 func TestSavepointRollsBackOnlyItsOwnWrites(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		ctx, boom := t.Context(), errors.New("boom")
 		err := s.Tx(ctx, func(q model.Querier) error {
 			_ = setMeta(ctx, q, "before", "1")
@@ -155,7 +155,7 @@ func TestSavepointOutsideATransactionIsRefused(t *testing.T) {
 // runs again and sees the winner's row.
 func TestLoserOfAUniqueKeyRunsAgainAndSeesTheRow(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		ctx, owner := t.Context(), dbtest.Owner(t, s, "ada")
 		meet := newMeeting(s.Engine() == store.Postgres)
 		var made, found atomic.Int64
@@ -216,7 +216,7 @@ func token(owner model.Owner, id, hash string) model.TokenInsertParams {
 
 func TestUniqueViolationThatStaysIsReturnedAfterAFewRuns(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		ctx, runs := t.Context(), 0
 		owner := dbtest.Owner(t, s, "ada")
 		err := s.Tx(ctx, func(q model.Querier) error {
@@ -233,7 +233,7 @@ func TestUniqueViolationThatStaysIsReturnedAfterAFewRuns(t *testing.T) {
 
 func TestNothingRunsAgainOnceTheContextIsDone(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		ctx, cancel := context.WithCancel(t.Context())
 		owner, runs := dbtest.Owner(t, s, "ada"), 0
 		err := s.Tx(ctx, func(q model.Querier) error {
@@ -251,7 +251,7 @@ func TestNothingRunsAgainOnceTheContextIsDone(t *testing.T) {
 
 func TestNothingIsCommittedOnceTheContextIsDone(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		ctx, cancel := context.WithCancel(t.Context())
 		err := s.Tx(ctx, func(q model.Querier) error {
 			err := setMeta(ctx, q, "lost", "1")

@@ -17,7 +17,7 @@ import (
 
 func TestAnExpiredKeyMayStandForAnotherRequest(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		e := serve(t, s, web.Config{KeyTTL: time.Hour})
 		clock := dbtest.Freeze(s)
 		first := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Idempotency-Key", "k")
@@ -41,7 +41,7 @@ func TestAnExpiredKeyMayStandForAnotherRequest(t *testing.T) {
 // has its one effect.
 func TestASweepRacesReplays(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		e := serve(t, s, web.Config{KeyTTL: control.MinKeyTTL})
 		clock := dbtest.Freeze(s)
 		var fresh, removed atomic.Int64
@@ -137,7 +137,7 @@ func TestAKeyStandsForOneVersion(t *testing.T) {
 // flight, so nobody is told of one.
 func TestAReplayIsAnsweredWhileItsRecordIsLocked(t *testing.T) {
 	t.Parallel()
-	e := serve(t, dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.Postgres)}), web.Config{})
+	e := serve(t, dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres), Waits: store.Waits{Lock: 50 * time.Millisecond}}), web.Config{})
 	first := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Idempotency-Key", "k")
 	dbtest.SQL(t, e.store, "update idempotency_keys set created_at = null, if_match = null")
 	err := e.store.Tx(t.Context(), func(q model.Querier) error {

@@ -95,13 +95,13 @@ func (b *lockedBuffer) String() string {
 func each(t *testing.T, fn func(t *testing.T, e *edge)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) { fn(t, serve(t, s, web.Config{})) })
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) { fn(t, serve(t, s, web.Config{})) })
 }
 
 // one serves the test routes on SQLite, for what no engine has a say in.
 func one(t *testing.T, c web.Config) *edge {
 	t.Helper()
-	s := dbtest.Open(t, store.Config{URL: dbtest.URL(t, store.SQLite)})
+	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.SQLite)})
 	return serve(t, s, c)
 }
 

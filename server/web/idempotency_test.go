@@ -6,9 +6,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/web"
@@ -138,7 +140,10 @@ func TestFiftyRequestsWithOneKeyHaveOneEffect(t *testing.T) {
 // SQLite has one writer, so there the second request waits for that, not for the
 // key, and gets 503.
 func TestAKeyInFlight(t *testing.T) {
-	each(t, func(t *testing.T, e *edge) {
+	t.Parallel()
+	short := store.Waits{Lock: 300 * time.Millisecond, Writer: 300 * time.Millisecond}
+	dbtest.EachWith(t, dbtest.Whole, store.Config{Waits: short}, func(t *testing.T, s *store.Store) {
+		e := serve(t, s, web.Config{})
 		inside, release := make(chan struct{}), make(chan struct{})
 		var once sync.Once
 		e.during = func(model.Querier) error {
