@@ -147,3 +147,34 @@ func TestListOfJobsLeavesOutWhatIsLargeAndNamesIt(t *testing.T) {
 		}
 	})
 }
+
+// Claims over HTTP begin where the last one ended, which is noted once it is
+// committed; what lies below is found before an answer would be empty.
+func TestClaimsOfAServerRaiseItsFloors(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		a := newAPI(t, s)
+		now := s.Now()
+		s.SetClock(func() coltype.Time { return now })
+		for _, key := range []string{"first", "newer", "late"} {
+			a.call(http.MethodPost, "/v1/jobs", map[string]any{"kind": "a", "key": key}, nil)
+		}
+		late := func(minutes string) {
+			dbtest.SQL(t, s, map[string]string{
+				store.Postgres: "update jobs set run_at = run_at + interval '1 minute' * " + minutes + " where key = 'late'",
+				store.SQLite:   "update jobs set run_at = run_at + 60000000 * " + minutes + " where key = 'late'",
+			}[s.Engine()])
+		}
+		late("60")
+		for i, want := range []string{"first", "newer", "late"} {
+			var claim struct{ Jobs []struct{ Key string } }
+			a.call(http.MethodPost, "/v1/jobs/claim", map[string]any{"worker": "w", "kinds": []string{"a"}}, &claim)
+			if len(claim.Jobs) != 1 || claim.Jobs[0].Key != want {
+				t.Errorf("claim %d took %v, want %s", i, claim.Jobs, want)
+			}
+			if i == 0 {
+				late("-120")
+			}
+		}
+	})
+}

@@ -19,9 +19,9 @@ type ClaimIn struct {
 	Worker       string
 	Kinds        []string
 	Limit        int64
-	LeaseSeconds *int64 // nil: each kind's own
-	Turn         uint64 // counts claims: the kind asked first rotates with it
-	Floors       *Floors
+	LeaseSeconds *int64  // nil: each kind's own
+	Turn         uint64  // counts claims: the kind asked first rotates with it
+	Floors       *Floors // where to begin to look; it is only read
 }
 
 // ClaimedJob is a job that the caller now holds, and the run of this attempt.
@@ -30,29 +30,40 @@ type ClaimedJob struct {
 	RunID string
 }
 
+// ClaimOut is what a claim took. Floors.Note reads the rest of it, once the
+// transaction is committed.
+type ClaimOut struct {
+	Jobs []ClaimedJob
+
+	owner  string
+	now    coltype.Time
+	probes []probe // the seeks that decided
+	anew   bool    // nothing was found above the floors, so they were taken off
+}
+
 // Claim takes due jobs, the most urgent priority first; within one the kinds
 // in rotated order, within a kind by run_at and id. Rows that another claim has
 // locked are passed over, so an empty answer is true. Paused kinds are left
 // out, unknown ones have no jobs.
-func Claim(ctx context.Context, q model.Querier, now coltype.Time, in ClaimIn) ([]ClaimedJob, error) {
+func Claim(ctx context.Context, q model.Querier, now coltype.Time, in ClaimIn) (ClaimOut, error) {
 	probes, err := probes(ctx, q, now, in)
 	if err != nil || len(probes) == 0 {
-		return nil, err
+		return ClaimOut{}, err
 	}
+	out := ClaimOut{owner: in.OwnerID, now: now, probes: probes}
 	taken, err := seek(ctx, q, now, in, probes)
 	if err == nil && len(taken) == 0 && lookAtAll(probes) {
-		in.Floors.forget(in.OwnerID, probes)
+		out.anew = true
 		taken, err = seek(ctx, q, now, in, probes)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("claim: %w", err)
+		return ClaimOut{}, fmt.Errorf("claim: %w", err)
 	}
-	in.Floors.raise(now, in.OwnerID, probes, taken)
-	if len(taken) == 0 {
-		return nil, nil
+	if len(taken) > 0 {
+		inOrder(taken, probes)
+		out.Jobs, err = opened(ctx, q, now, in, taken)
 	}
-	inOrder(taken, probes)
-	return opened(ctx, q, now, in, taken)
+	return out, err
 }
 
 // seek claims what the probes find.
@@ -104,7 +115,7 @@ func probes(ctx context.Context, q model.Reader, now coltype.Time, in ClaimIn) (
 			if in.LeaseSeconds != nil {
 				lease = *in.LeaseSeconds
 			}
-			floor := in.Floors.under(now, floorKey{in.OwnerID, kind.Name, priority})
+			floor := in.Floors.from(now, floorKey{in.OwnerID, kind.Name, priority})
 			out = append(out, probe{Kind: kind.Name, Priority: priority, LeaseSeconds: lease, Floor: floor.UnixMicro()})
 		}
 	}

@@ -45,7 +45,7 @@ func claimOf(d *desk, in jobs.ClaimIn) (arg model.JobClaimParams, rows int) {
 	in.OwnerID, in.Worker = d.owner, "w1"
 	err := d.s.Tx(d.Context(), func(q model.Querier) error {
 		got, err := jobs.Claim(d.Context(), overheard{q, &arg}, d.now, in)
-		if rows = len(got); err != nil {
+		if rows = len(got.Jobs); err != nil {
 			return err
 		}
 		return errUndo

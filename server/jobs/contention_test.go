@@ -63,7 +63,7 @@ func drain(d *desk, claimers, total int, limit func(i int) int64) {
 	seen := map[string]int{}
 	atOnce(claimers, func(i int) {
 		for turn := uint64(0); ; turn++ {
-			var got []jobs.ClaimedJob
+			var got jobs.ClaimOut
 			err := d.try(func(q model.Querier) (err error) {
 				got, err = jobs.Claim(d.Context(), q, d.now, jobs.ClaimIn{
 					OwnerID: d.owner, Worker: fmt.Sprint("w", i), Kinds: []string{"a", "b"}, Limit: limit(i), Turn: turn,
@@ -74,14 +74,14 @@ func drain(d *desk, claimers, total int, limit func(i int) int64) {
 				d.Errorf("claimer %d: %v", i, err)
 			}
 			mu.Lock()
-			for _, c := range got {
+			for _, c := range got.Jobs {
 				seen[c.Job.ID]++
 			}
 			mu.Unlock()
-			if int64(len(got)) > limit(i) {
-				d.Errorf("%d jobs claimed, at most %d were asked", len(got), limit(i))
+			if int64(len(got.Jobs)) > limit(i) {
+				d.Errorf("%d jobs claimed, at most %d were asked", len(got.Jobs), limit(i))
 			}
-			if len(got) == 0 {
+			if len(got.Jobs) == 0 {
 				return
 			}
 		}
@@ -134,7 +134,8 @@ func TestTwoClaimersOfTwoKindsBothGetOne(t *testing.T) {
 		d.enqueue(jobs.EnqueueIn{Kind: "a"})
 		d.enqueue(jobs.EnqueueIn{Kind: "b"})
 		claim := func(q model.Querier, worker string) ([]jobs.ClaimedJob, error) {
-			return jobs.Claim(d.Context(), q, d.now, jobs.ClaimIn{OwnerID: d.owner, Worker: worker, Kinds: []string{"a", "b"}, Limit: 1})
+			got, err := jobs.Claim(d.Context(), q, d.now, jobs.ClaimIn{OwnerID: d.owner, Worker: worker, Kinds: []string{"a", "b"}, Limit: 1})
+			return got.Jobs, err
 		}
 		var first []jobs.ClaimedJob
 		second := make(chan []jobs.ClaimedJob, 1)
@@ -176,8 +177,8 @@ func TestClaimLeavesRowsOfAnOpenClaimAndTakesTheNext(t *testing.T) {
 		abort := errors.New("abort")
 		err := s.Tx(t.Context(), func(q model.Querier) error {
 			first, err := jobs.Claim(t.Context(), q, d.now, jobs.ClaimIn{OwnerID: d.owner, Worker: "w1", Kinds: []string{"a"}, Limit: 3})
-			if err != nil || len(first) != 3 {
-				t.Errorf("%d, %v", len(first), err)
+			if err != nil || len(first.Jobs) != 3 {
+				t.Errorf("%d, %v", len(first.Jobs), err)
 			}
 			if got := d.claimIn(jobs.ClaimIn{Kinds: []string{"a"}, Limit: 100}); len(got) != 7 {
 				t.Errorf("the other claim got %d of the 7 that are not locked", len(got))

@@ -4,7 +4,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 )
 
@@ -51,62 +50,60 @@ type floor struct {
 // NewFloors has none yet.
 func NewFloors() *Floors { return &Floors{at: map[floorKey]floor{}} }
 
-// under is where a claim at now begins to look.
-func (f *Floors) under(now coltype.Time, key floorKey) coltype.Time {
+// from is the run_at from which a claim at now looks.
+func (f *Floors) from(now coltype.Time, key floorKey) coltype.Time {
 	if f == nil {
 		return lowest
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	known, ok := f.at[key]
-	if !ok {
-		return lowest
-	}
-	if now.Sub(known.looked) >= lookAllEvery || now.Before(known.looked) {
-		known.looked = now
-		f.at[key] = known
+	if !ok || now.Sub(known.looked) >= lookAllEvery || now.Before(known.looked) {
 		return lowest
 	}
 	return known.runAt
 }
 
-// raise notes what a claim with these probes took. A probe that looked at all
-// and took something is at its oldest work: its floor may fall, too.
-func (f *Floors) raise(now coltype.Time, owner string, probes []probe, taken []model.Job) {
+// Note learns from a claim whose transaction is committed. One that is rolled
+// back or rerun took nothing, and must leave no trace here: Claim itself only
+// reads.
+func (f *Floors) Note(c ClaimOut) {
 	if f == nil {
 		return
 	}
-	newest := map[floorKey]coltype.Time{}
-	for _, job := range taken {
-		key := floorKey{owner, job.Kind, job.Priority}
-		if at := job.RunAt.Add(-floorSlack); at.After(newest[key]) {
-			newest[key] = at
-		}
-	}
+	newest := c.newest()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.at)+len(newest) > maxFloors {
 		clear(f.at)
 	}
-	for _, p := range probes {
-		key := floorKey{owner, p.Kind, p.Priority}
-		at, took := newest[key]
+	for _, p := range c.probes {
+		key := floorKey{c.owner, p.Kind, p.Priority}
 		known, ok := f.at[key]
+		at, took := newest[key]
 		switch {
-		case !took:
-		case !ok:
-			f.at[key] = floor{runAt: at, looked: now}
-		case p.all() || at.After(known.runAt):
+		case took && p.all(): // at the oldest work there is: the floor may fall, too
+			f.at[key] = floor{runAt: at, looked: c.now}
+		case c.anew:
+			delete(f.at, key)
+		case !ok: // forgotten meanwhile: only a look at all sets a floor
+		case p.all():
+			f.at[key] = floor{runAt: known.runAt, looked: c.now}
+		case took && at.After(known.runAt):
 			f.at[key] = floor{runAt: at, looked: known.looked}
 		}
 	}
 }
 
-// forget drops the floors of probes that found nothing.
-func (f *Floors) forget(owner string, probes []probe) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, p := range probes {
-		delete(f.at, floorKey{owner, p.Kind, p.Priority})
+// newest is where the floors of a claim's probes could stand: behind the newest
+// job that each one took.
+func (c ClaimOut) newest() map[floorKey]coltype.Time {
+	out := map[floorKey]coltype.Time{}
+	for _, taken := range c.Jobs {
+		key := floorKey{c.owner, taken.Job.Kind, taken.Job.Priority}
+		if at := taken.Job.RunAt.Add(-floorSlack); at.After(out[key]) {
+			out[key] = at
+		}
 	}
+	return out
 }

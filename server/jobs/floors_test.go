@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/jobs"
 	"github.com/stint-run/stint/server/store"
@@ -128,6 +129,48 @@ func TestFloorsAreOfOneOwnerKindAndPriority(t *testing.T) {
 			if got := d.claimIn(in)[0].Job.ID; got != want {
 				d.Errorf("claimed %s, want %s", got, want)
 			}
+		}
+	})
+}
+
+// A transaction that lost a race is rolled back and run again: its first run
+// took nothing, so the second one begins at the oldest.
+func TestAClaimThatIsRunAgainRaisedNoFloor(t *testing.T) {
+	each(t, func(d *desk) {
+		plantFor(d, 1, "older", row{"build", jobs.Pending, 3, dbtest.T0})
+		plantFor(d, 1, "newer", row{"build", jobs.Pending, 3, dbtest.T0.Add(time.Minute)})
+		d.pass(time.Hour)
+		floors := jobs.NewFloors()
+		var got [][]jobs.ClaimedJob
+		d.tx(func(q model.Querier) error {
+			out, err := jobs.Claim(d.Context(), q, d.now, jobs.ClaimIn{
+				OwnerID: d.owner, Worker: "w1", Kinds: []string{"build"}, Limit: int64(2 - len(got)), Floors: floors,
+			})
+			if got = append(got, out.Jobs); err != nil || len(got) == 2 {
+				return err
+			}
+			_, err = q.OwnerInsert(d.Context(), model.OwnerInsertParams{ID: d.owner, Name: "a twin", CreatedAt: d.now})
+			return err // of the unique key
+		})
+		if len(got) != 2 || len(got[0]) != 2 || got[1][0].Job.ID != "job_older_00000001" {
+			d.Errorf("claimed %+v", got)
+		}
+	})
+}
+
+// A look below the floor that is rolled back is due again at once: the work that
+// it found waits for no second one.
+func TestALookBelowTheFloorCountsOnceItIsCommitted(t *testing.T) {
+	each(t, func(d *desk) {
+		plant(d, 2, "build", jobs.Pending, d.now.Add(time.Minute))
+		d.pass(time.Hour)
+		in := jobs.ClaimIn{Kinds: []string{"build"}, Limit: 1, Floors: jobs.NewFloors()}
+		d.claimIn(in)
+		plantFor(d, 1, "late", row{"build", jobs.Pending, 3, dbtest.T0})
+		d.pass(time.Second)
+		claimOf(d, in)
+		if got := d.claimIn(in)[0].Job.ID; got != "job_late_00000001" {
+			d.Errorf("claimed %s", got)
 		}
 	})
 }

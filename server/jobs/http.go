@@ -20,7 +20,7 @@ type routes struct {
 	hub      *Hub
 	workers  *control.Workers
 	stopping <-chan struct{}
-	turn     atomic.Uint64 // claims of this process; rotates the kinds
+	turn     atomic.Uint64 // looks of this process; rotates the kinds
 	floors   *Floors
 }
 

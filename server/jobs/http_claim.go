@@ -24,6 +24,7 @@ type claimInput struct {
 		LeaseSeconds *int64     `json:"lease_seconds,omitempty" minimum:"10" maximum:"86400" doc:"Absent: each kind's own."`
 		WaitSeconds  int64      `json:"wait_seconds,omitempty" minimum:"0" maximum:"30" default:"0" doc:"How long to wait for work while there is none."`
 	}
+	turn uint64 // of the look that comes next
 	wait *waiter
 }
 
@@ -48,23 +49,23 @@ func (h *routes) claim(ctx context.Context, q model.Querier, now coltype.Time, i
 	if h.draining() {
 		return refused(in)
 	}
-	taken, err := Claim(ctx, q, now, ClaimIn{
+	claimed, err := Claim(ctx, q, now, ClaimIn{
 		OwnerID: web.Caller(ctx).OwnerID, Worker: in.Body.Worker, Kinds: in.kinds(),
-		Limit: max(in.Body.Limit, 1), LeaseSeconds: in.Body.LeaseSeconds, Turn: h.turn.Add(1), Floors: h.floors,
+		Limit: max(in.Body.Limit, 1), LeaseSeconds: in.Body.LeaseSeconds, Turn: in.turn, Floors: h.floors,
 	})
 	if err != nil {
 		return web.Answer[claimAnswer]{}, err
 	}
-	out := claimAnswer{Jobs: make([]claimedJSON, len(taken))}
-	for i, c := range taken {
-		out.Jobs[i] = claimedOf(c)
-	}
-	if len(taken) == 0 {
+	out := claimAnswer{Jobs: keyset.Convert(claimed.Jobs, claimedOf)}
+	if len(out.Jobs) == 0 {
 		out.PollAfterMS = pollEvery.Milliseconds()
 	}
 	return web.Answer[claimAnswer]{
-		Body:  out,
-		After: func() { h.workers.Note(web.Caller(ctx).OwnerID, in.Body.Worker, now) },
+		Body: out,
+		After: func() {
+			h.floors.Note(claimed)
+			h.workers.Note(web.Caller(ctx).OwnerID, in.Body.Worker, now)
+		},
 		Check: stillHeld,
 	}, nil
 }
@@ -89,15 +90,16 @@ func stillHeld(now coltype.Time, body *claimAnswer) (changed bool, err error) {
 // claimHooks let a claim wait for work without a transaction or a connection.
 func (h *routes) claimHooks() web.Hooks[claimInput, claimAnswer] {
 	return web.Hooks[claimInput, claimAnswer]{
-		Before: h.listen,
+		Before: h.before,
 		Keep:   func(body *claimAnswer) bool { return len(body.Jobs) > 0 },
 		Again:  h.await,
 	}
 }
 
-// listen begins the waiting before the first look, so that no wake-up between
-// the look and the wait is missed.
-func (h *routes) listen(ctx context.Context, in *claimInput) error {
+// before takes the turn of a look, and begins the waiting before the first one,
+// so that no wake-up between the look and the wait is missed.
+func (h *routes) before(ctx context.Context, in *claimInput) error {
+	in.turn = h.turn.Add(1)
 	if in.Body.WaitSeconds == 0 || in.wait != nil {
 		return nil
 	}

@@ -81,7 +81,7 @@ func (d *desk) enqueue(in jobs.EnqueueIn) jobs.Enqueued {
 
 func (d *desk) claimIn(in jobs.ClaimIn) []jobs.ClaimedJob {
 	d.Helper()
-	var out []jobs.ClaimedJob
+	var out jobs.ClaimOut
 	in.OwnerID = d.owner
 	if in.Worker == "" {
 		in.Worker = "w1"
@@ -96,7 +96,8 @@ func (d *desk) claimIn(in jobs.ClaimIn) []jobs.ClaimedJob {
 		out, err = jobs.Claim(d.Context(), q, d.now, in)
 		return err
 	})
-	return out
+	in.Floors.Note(out)
+	return out.Jobs
 }
 
 // claim claims one job of the kinds ("build" if none is named).

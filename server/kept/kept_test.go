@@ -143,7 +143,8 @@ func work(t *testing.T, s *store.Store) {
 	}
 	now := dbtest.T0.Add(keptFor)
 	err = s.Tx(ctx, func(q model.Querier) error {
-		taken, err := jobs.Claim(ctx, q, now, jobs.ClaimIn{OwnerID: owner.ID, Worker: "after", Kinds: []string{"implement"}, Limit: 1})
+		claimed, err := jobs.Claim(ctx, q, now, jobs.ClaimIn{OwnerID: owner.ID, Worker: "after", Kinds: []string{"implement"}, Limit: 1})
+		taken := claimed.Jobs
 		if err != nil || len(taken) != 1 {
 			return fmt.Errorf("claimed %d: %w", len(taken), err)
 		}

@@ -79,8 +79,9 @@ func fill(t *testing.T, s *store.Store) {
 		items = append(items, jobs.EnqueueIn{Kind: "implement", Repo: &ref, IssueNumber: &number, RunAt: now.Add(time.Hour)})
 		_, err = jobs.Enqueue(ctx, q, now, owner.ID, items)
 		must(err)
-		taken, err := jobs.Claim(ctx, q, now, jobs.ClaimIn{OwnerID: owner.ID, Worker: "w", Kinds: []string{"implement"}, Limit: 6})
+		claimed, err := jobs.Claim(ctx, q, now, jobs.ClaimIn{OwnerID: owner.ID, Worker: "w", Kinds: []string{"implement"}, Limit: 6})
 		must(err)
+		taken := claimed.Jobs
 		for i, action := range []string{jobs.Complete, jobs.Fail, jobs.Snooze, jobs.Release} {
 			_, err = jobs.Finish(ctx, q, now, jobs.FinishIn{
 				OwnerID: owner.ID, ID: taken[i].Job.ID, LeaseToken: *taken[i].Job.LeaseToken, Action: action,
