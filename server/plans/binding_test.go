@@ -81,7 +81,7 @@ func (b *binding) take(s *scope, c condition, seeks map[string]*seek) bool {
 	}
 	for _, o := range s.operands(c, b.g.tables) {
 		k := seeks[o.alias]
-		if k == nil || o.text != "" && !strings.Contains(b.g.made[k.index].text, o.text) {
+		if k == nil || o.text != "" && !strings.Contains(b.g.indexes[k.index].text, o.text) {
 			continue
 		}
 		if k.use(o.terms()) {
@@ -109,7 +109,7 @@ func (k *seek) use(terms []string) bool {
 // finds one row for each row that asks, unless it asks for NULLs, or for what a
 // sub-select without a limit has.
 func (b *binding) atMostOne(s *scope, k *seek) bool {
-	index := b.g.made[k.index]
+	index := b.g.indexes[k.index]
 	for _, c := range s.conditions {
 		group := slices.Index(c.words, "select")
 		open := group > 1 && c.words[group-2] == "in" && !bounded(c.words[group:len(c.words)-1])
@@ -128,7 +128,7 @@ func (b *binding) atMostOne(s *scope, k *seek) bool {
 // inPredicate reports whether the index of a seek holds only rows for which the
 // condition is true.
 func (b *binding) inPredicate(c condition, k *seek) bool {
-	return slices.Contains(b.g.made[k.index].predicate, strings.ReplaceAll(c.String(), k.alias+".", ""))
+	return slices.Contains(b.g.indexes[k.index].predicate, strings.ReplaceAll(c.String(), k.alias+".", ""))
 }
 
 // fewRows reports whether a filter can only drop rows that were asked for one by

@@ -14,8 +14,8 @@ import (
 type gate interface {
 	// judge names what is wrong with the plan of a statement.
 	judge(ctx context.Context, s statement) (faults []string, err error)
-	// indexes are those that a statement reads.
-	indexes(ctx context.Context, s statement) ([]string, error)
+	// reads names the indexes of its plan.
+	reads(ctx context.Context, s statement) ([]string, error)
 }
 
 // newGate judges by the schema and the statistics as they are now: SQLite makes

@@ -12,8 +12,8 @@ const (
 	none = "none"
 )
 
-// planted are lists as nobody should write them, in the placeholders of either
-// engine, and some as they should be.
+// planted are lists as nobody should write them, and some as they should be.
+// Placeholders and ANY(…)END, the rows of a sub-select, become those of the engine.
 var planted = []struct {
 	name, sql string
 	passes    string // on which engine
@@ -45,6 +45,8 @@ var planted = []struct {
 	{"a filter on a row that may be missing", `select r.id from runs r left join jobs j on j.id = r.job_id where r.owner_id = $1 and coalesce(j.kind, '') = $4 and (r.created_at, r.id) < ($2, $3) order by r.created_at desc, r.id desc limit 10`, none},
 	{"a condition of a row by its key, with its joined row", `select r.id from runs r join jobs j on j.id = r.job_id where r.id = $1 and r.owner_id = $3 and j.kind = $4 and ($2 is null or r.created_at < $2)`, both},
 	{"a condition of the rows that a sub-select has", `select j.id from jobs j where j.id in (select r.job_id from runs r where r.owner_id = $1 and r.status = 'running') and j.kind = 'kind1' limit 10`, none},
+	{"a condition of the rows that an array has", `select j.id from jobs j where j.id ANY(select r.job_id from runs r where r.owner_id = $1 and r.status = 'running')END and j.kind = 'kind1' limit 10`, none},
+	{"a condition of the rows that a short array has", `select j.id from jobs j where j.id ANY(select r.job_id from runs r where r.owner_id = $1 and r.status = 'running' limit 5)END and j.kind = 'kind1' limit 10`, both},
 	{"a condition in a sub-select that shares an alias", `select (select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'open' limit 10) c), (select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'open' and p.title = 't' limit 10) c) from repos r where r.id = $1`, none},
 	{"a row that exists", `select j.id from jobs j where j.owner_id = $1 and exists (select 1 from runs r where r.owner_id = j.owner_id and r.job_id = j.id) and (j.created_at, j.id) < ($2, $3) order by j.created_at desc, j.id desc limit 10`, none},
 	{"a key that is NULL", `select id from jobs where owner_id = $1 and key is null and finished_at is null and kind = 'kind1' limit 10`, none},
@@ -54,9 +56,10 @@ var planted = []struct {
 func refusePlanted(t *testing.T, engine string, g gate) {
 	t.Helper()
 	for _, tt := range planted {
-		sql := strings.ReplaceAll(tt.sql, "$", "?")
+		sql := strings.NewReplacer("$", "?", "ANY", " in ", "END", "").Replace(tt.sql)
 		if engine == store.Postgres {
-			sql = strings.NewReplacer("$1", "cast($1 as text)", "$2", "cast($2 as timestamptz)", "$3", "cast($3 as text)", "$4", "cast($4 as text)").Replace(tt.sql)
+			sql = strings.NewReplacer("ANY", "= any(array", "END", ")",
+				"$1", "cast($1 as text)", "$2", "cast($2 as timestamptz)", "$3", "cast($3 as text)", "$4", "cast($4 as text)").Replace(tt.sql)
 		}
 		faults, err := g.judge(t.Context(), statement{"Planted", sql})
 		if err != nil {

@@ -62,7 +62,7 @@ func readOwnIndex(t *testing.T, g gate, all []statement) {
 		if want[st.name] == "" {
 			continue
 		}
-		if read, err := g.indexes(t.Context(), st); err != nil || !slices.Contains(read, want[st.name]) {
+		if read, err := g.reads(t.Context(), st); err != nil || !slices.Contains(read, want[st.name]) {
 			t.Errorf("%s reads %v, %v", st.name, read, err)
 		}
 	}

@@ -14,9 +14,9 @@ import (
 
 // liteGate judges plans as EXPLAIN QUERY PLAN tells them.
 type liteGate struct {
-	db     *sql.DB
-	tables catalog
-	made   map[string]liteIndex
+	db      *sql.DB
+	tables  catalog
+	indexes map[string]liteIndex
 }
 
 // liteIndex is what the gate knows of an index.
@@ -50,10 +50,10 @@ func newLiteGate(t *testing.T, s *store.Store) *liteGate {
 			}
 		}
 		index.text = strings.Join(strings.Fields(index.text), "")
-		g.made[name] = index
+		g.indexes[name] = index
 	}
-	if rows.Err() != nil || len(g.made) < 10 {
-		t.Fatalf("%d indexes, %v", len(g.made), rows.Err())
+	if rows.Err() != nil || len(g.indexes) < 10 {
+		t.Fatalf("%d indexes, %v", len(g.indexes), rows.Err())
 	}
 	return g
 }
@@ -77,8 +77,8 @@ func (g *liteGate) plan(ctx context.Context, s statement) ([]string, error) {
 	return lines, rows.Err()
 }
 
-// indexes are those that a statement reads.
-func (g *liteGate) indexes(ctx context.Context, s statement) (out []string, err error) {
+// reads names the indexes that a statement reads.
+func (g *liteGate) reads(ctx context.Context, s statement) (out []string, err error) {
 	lines, err := g.plan(ctx, s)
 	for _, line := range lines {
 		if k := g.seek(s, line); k != nil {
@@ -135,7 +135,7 @@ func (g *liteGate) seek(s statement, line string) *seek {
 		return &seek{alias: m[1], index: m[2], line: line, terms: strings.Split(m[3], " AND ")}
 	}
 	m := whole.FindStringSubmatch(line)
-	if m == nil || residual[s.name] == "" || g.made[m[2]].predicate == nil {
+	if m == nil || residual[s.name] == "" || g.indexes[m[2]].predicate == nil {
 		return nil
 	}
 	return &seek{alias: m[1], index: m[2], line: line}
