@@ -127,7 +127,7 @@ func TestRevokedTokenWorksForAtMostFiveSeconds(t *testing.T) {
 		v := control.NewVerifier(s)
 		admitted(t, v, text, true)
 		err := s.Tx(t.Context(), func(q model.Querier) error {
-			_, err := q.TokenRevoke(t.Context(), model.TokenRevokeParams{ID: row.ID, OwnerID: owner.ID, RevokedAt: dbtest.T0})
+			_, err := control.Revoke(t.Context(), q, dbtest.T0, owner.ID, row.ID)
 			return err
 		})
 		if err != nil {
