@@ -47,12 +47,12 @@ func TestKeepChangesNothing(t *testing.T) {
 		d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`1`)})
 		for _, state := range []string{jobs.Pending, jobs.Claimed} {
 			d.pass(time.Second)
-			before := d.list(jobs.ListIn{Limit: 10})
+			before := d.list(jobs.ListIn{})
 			got := d.enqueue(full)
 			if diff := cmp.Diff(before[0], got.Job); diff != "" || !got.Deduplicated || got.Again {
 				d.Errorf("%s: deduplicated %v, again %v (-before +after)\n%s", state, got.Deduplicated, got.Again, diff)
 			}
-			if diff := cmp.Diff(before, d.list(jobs.ListIn{Limit: 10})); diff != "" {
+			if diff := cmp.Diff(before, d.list(jobs.ListIn{})); diff != "" {
 				d.Errorf("%s (-before +after)\n%s", state, diff)
 			}
 			if state == jobs.Pending {
@@ -202,7 +202,7 @@ func TestCancelDropsWhatWasAskedAgain(t *testing.T) {
 		if ended.State != jobs.Cancelled || ended.FollowedBy != nil {
 			d.Errorf("%s, followed by %s", ended.State, text(ended.FollowedBy))
 		}
-		if n := len(d.list(jobs.ListIn{Limit: 10})); n != 1 {
+		if n := len(d.list(jobs.ListIn{})); n != 1 {
 			d.Errorf("%d jobs, want 1", n)
 		}
 	})
@@ -244,7 +244,7 @@ func TestAgainAskedAfterTheCancelRequestFollowsASuccessAlone(t *testing.T) {
 			if followed := ended.FollowedBy != nil; followed != (tt.state == jobs.Succeeded) || ended.Again != nil {
 				d.Errorf("%s: followed by %s, again %s", tt.end.Action, text(ended.FollowedBy), ended.Again)
 			}
-			if next := d.list(jobs.ListIn{Limit: 10, Key: *key, State: jobs.Pending}); len(next) == 1 {
+			if next := d.list(jobs.ListIn{Key: *key, State: jobs.Pending}); len(next) == 1 {
 				d.held(jobs.EnqueueIn{Key: key}) // out of the way of the next claim
 			}
 		}

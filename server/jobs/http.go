@@ -15,7 +15,6 @@ import (
 
 // routes is what the handlers share.
 type routes struct {
-	api      *web.API
 	store    *store.Store
 	hub      *Hub
 	workers  *control.Workers
@@ -40,7 +39,7 @@ func (kindText) Schema(huma.Registry) *huma.Schema {
 
 // Routes adds the queue's routes to the API.
 func Routes(a *web.API, s *store.Store, hub *Hub, workers *control.Workers) {
-	h := &routes{api: a, store: s, hub: hub, workers: workers, stopping: a.Draining(), floors: NewFloors()}
+	h := &routes{store: s, hub: hub, workers: workers, stopping: a.Draining(), floors: NewFloors()}
 
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/jobs", ID: "enqueue-job", Summary: "Enqueue a job",
 		Description: "An upsert: at most one job per key (or issue) is live. 201 is a new job; 200 met the live one.",
@@ -48,8 +47,7 @@ func Routes(a *web.API, s *store.Store, hub *Hub, workers *control.Workers) {
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/jobs/batch", ID: "enqueue-jobs", Summary: "Enqueue up to 1,000 jobs",
 		Description: "One transaction. A fault of shape in any item refuses the whole batch; conflicts are told per item.",
 		Scope:       web.ScopeJobsEnqueue, MaxBody: web.BatchLimit}, h.enqueueBatch)
-	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/jobs", ID: "list-jobs", Summary: "List jobs, newest first",
-		Scope: web.ScopeJobsRead, Faults: []string{"invalid_cursor"}}, h.list)
+	web.List(a, web.Op{Path: "/v1/jobs", ID: "list-jobs", Summary: "List jobs, newest first", Scope: web.ScopeJobsRead}, listed)
 	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/jobs/{id}", ID: "get-job", Summary: "Get a job", Scope: web.ScopeJobsRead}, h.get)
 
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/jobs/claim", ID: "claim-jobs", Summary: "Claim due jobs under a lease",
@@ -70,8 +68,7 @@ func Routes(a *web.API, s *store.Store, hub *Hub, workers *control.Workers) {
 		Description: "A failed or cancelled job begins again at attempt 0; one in backoff runs at once.",
 		Scope:       web.ScopeJobsEnqueue, Faults: []string{"state_conflict", "key_in_use"}}, h.retry)
 
-	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/kinds", ID: "list-kinds", Summary: "List kinds of job, by name",
-		Scope: web.ScopeJobsRead, Faults: []string{"invalid_cursor"}}, h.kinds)
+	web.List(a, web.Op{Path: "/v1/kinds", ID: "list-kinds", Summary: "List kinds of job, by name", Scope: web.ScopeJobsRead}, listedKinds)
 	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/kinds/{name}", ID: "get-kind", Summary: "Get a kind", Scope: web.ScopeJobsRead}, h.kind)
 	web.Write(a, web.Op{Method: http.MethodPut, Path: "/v1/kinds/{name}", ID: "put-kind", Summary: "Set a kind's lease, attempts and backoff",
 		Description: "201 registers an unknown kind. A known one needs If-Match.",

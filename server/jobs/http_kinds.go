@@ -13,25 +13,20 @@ import (
 
 func (k kindJSON) ETag() string { return web.ETag(k.Version) }
 
-type kindsInput struct {
-	web.PageQuery
+// listedKinds is an owner's kinds, by name.
+var listedKinds = web.ListOf[web.PageQuery, model.JobKind, kindJSON]{
+	Kind: "kinds", Order: web.Oldest,
+	Page: func(ctx context.Context, q model.Reader, _ *web.PageQuery, w web.Window) ([]model.JobKind, *keyset.Position, error) {
+		return kinds.Page(ctx, q, web.Caller(ctx).OwnerID, w.Position, w.Limit)
+	},
+	Item: func(k model.JobKind, _ coltype.Time) kindJSON { return kindOf(k) },
 }
 
-// kinds lists by name: the cursor's place is the last name of the page before.
-func (h *routes) kinds(ctx context.Context, q model.Reader, _ coltype.Time, in *kindsInput) (*web.Page[kindJSON], error) {
-	w, err := h.api.Window(ctx, in.PageQuery, "kinds", web.Oldest)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := q.KindPage(ctx, model.KindPageParams{OwnerID: web.Caller(ctx).OwnerID, AfterName: w.ID, Max: w.Fetch()})
-	if err != nil {
-		return nil, err
-	}
-	page, next := keyset.Cut(rows, int(w.Limit), func(k model.JobKind) keyset.Position {
-		return keyset.Position{At: k.CreatedAt, ID: k.Name}
-	})
-	return web.NewPage(w, keyset.Convert(page, kindOf), next), nil
-}
+var kinds = keyset.Plain("kinds",
+	func(k model.JobKind) keyset.Position { return keyset.Position{At: k.CreatedAt, ID: k.Name} },
+	func(ownerID string, from keyset.Position, max int64) model.KindPageParams {
+		return model.KindPageParams{OwnerID: ownerID, AfterName: from.ID, Max: max}
+	}, model.Reader.KindPage)
 
 type kindName struct {
 	Name string `path:"name"`

@@ -17,19 +17,12 @@ type listInput struct {
 	Key    string `query:"key" maxLength:"512"`
 }
 
-func (h *routes) list(ctx context.Context, q model.Reader, _ coltype.Time, in *listInput) (*web.Page[jobJSON], error) {
-	w, err := h.api.Window(ctx, in.PageQuery, "jobs", web.Newest)
-	if err != nil {
-		return nil, err
-	}
-	page, next, err := List(ctx, q, ListIn{
-		OwnerID: web.Caller(ctx).OwnerID, State: in.State, Kind: in.Kind, RepoID: in.RepoID, Key: in.Key,
-		Before: w.Position, Limit: int(w.Limit),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return web.NewPage(w, keyset.Convert(page, listedOf), next), nil
+var listed = web.ListOf[listInput, model.Job, jobJSON]{
+	Kind: "jobs", Order: web.Newest, Item: listedOf,
+	Page: func(ctx context.Context, q model.Reader, in *listInput, w web.Window) ([]model.Job, *keyset.Position, error) {
+		filter := ListIn{OwnerID: web.Caller(ctx).OwnerID, State: in.State, Kind: in.Kind, RepoID: in.RepoID, Key: in.Key}
+		return List.Page(ctx, q, filter, w.Position, w.Limit)
+	},
 }
 
 type idInput struct {

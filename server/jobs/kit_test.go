@@ -198,7 +198,7 @@ func (d *desk) job(id string) model.Job {
 // runs are the attempts of a job, the latest first.
 func (d *desk) runs(id string) []runs.Run {
 	d.Helper()
-	page, _, err := runs.List(d.Context(), d.s, runs.ListIn{OwnerID: d.owner, JobID: id, Before: keyset.Top(), Limit: 100})
+	page, _, err := runs.List.Page(d.Context(), d.s, runs.ListIn{OwnerID: d.owner, JobID: id}, keyset.Top(), 100)
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -208,9 +208,9 @@ func (d *desk) runs(id string) []runs.Run {
 // list reads all jobs that in selects, page by page.
 func (d *desk) list(in jobs.ListIn) (all []model.Job) {
 	d.Helper()
-	in.OwnerID, in.Before = d.owner, keyset.Top()
-	for {
-		page, next, err := jobs.List(d.Context(), d.s, in)
+	in.OwnerID = d.owner
+	for from := keyset.Top(); ; {
+		page, next, err := jobs.List.Page(d.Context(), d.s, in, from, 100)
 		if err != nil {
 			d.Fatal(err)
 		}
@@ -218,7 +218,7 @@ func (d *desk) list(in jobs.ListIn) (all []model.Job) {
 		if next == nil {
 			return all
 		}
-		in.Before = *next
+		from = *next
 	}
 }
 

@@ -18,11 +18,11 @@ import (
 )
 
 // pages reads a list page by page, and the ids of each page.
-func (d *desk) pages(in jobs.ListIn) (pages [][]string) {
+func (d *desk) pages(in jobs.ListIn, limit int) (pages [][]string) {
 	d.Helper()
-	in.OwnerID, in.Before = d.owner, keyset.Top()
-	for {
-		page, next, err := jobs.List(d.Context(), d.s, in)
+	in.OwnerID = d.owner
+	for from := keyset.Top(); ; {
+		page, next, err := jobs.List.Page(d.Context(), d.s, in, from, limit)
 		if err != nil {
 			d.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func (d *desk) pages(in jobs.ListIn) (pages [][]string) {
 		if next == nil {
 			return pages
 		}
-		in.Before = *next
+		from = *next
 	}
 }
 
@@ -58,8 +58,8 @@ func TestPagesOfOneInstantHoldEveryJobOnce(t *testing.T) {
 		if _, err := d.tryEnqueue(items...); err != nil {
 			d.Fatal(err)
 		}
-		for _, in := range []jobs.ListIn{{Limit: 50}, {Limit: 50, State: jobs.Pending}, {Limit: 50, Kind: "build"}} {
-			pages := d.pages(in)
+		for _, in := range []jobs.ListIn{{}, {State: jobs.Pending}, {Kind: "build"}} {
+			pages := d.pages(in, 50)
 			d.onceEach(pages, 1000, 20)
 			if !slices.IsSortedFunc(slices.Concat(pages...), func(a, b string) int { return -cmpText(a, b) }) {
 				d.Errorf("%+v: not newest first", in)
@@ -84,7 +84,7 @@ func TestPagesKeepMicrosecondsApart(t *testing.T) {
 	each(t, func(d *desk) {
 		plant(d, 300, "build", jobs.Pending, d.now)
 		d.plantTimes(func(i int) coltype.Time { return d.now.Add(time.Duration(i*7%300) * time.Microsecond) })
-		pages := d.pages(jobs.ListIn{Limit: 20})
+		pages := d.pages(jobs.ListIn{}, 20)
 		d.onceEach(pages, 300, 15)
 		last := keyset.Top().At
 		for _, id := range slices.Concat(pages...) {
@@ -105,7 +105,7 @@ func (d *desk) plantTimes(at func(i int) coltype.Time) {
 	if err != nil {
 		d.Fatal(err)
 	}
-	for i, job := range d.list(jobs.ListIn{Limit: 100}) {
+	for i, job := range d.list(jobs.ListIn{}) {
 		if _, err := tx.ExecContext(d.Context(), "update jobs set created_at = $1 where id = $2", arg(d.s, at(i)), job.ID); err != nil {
 			d.Fatal(err)
 		}
@@ -135,8 +135,8 @@ func TestTimesOfEveryWritingSortAlikeOnBothEngines(t *testing.T) {
 			want = append([]string{fmt.Sprint(i)}, want...)
 		}
 		var got []string
-		for _, job := range d.list(jobs.ListIn{Limit: 2}) {
-			got = append(got, string(job.Payload))
+		for _, id := range slices.Concat(d.pages(jobs.ListIn{}, 2)...) {
+			got = append(got, string(d.job(id).Payload))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			d.Errorf("(-want +got)\n%s", diff)
@@ -171,7 +171,7 @@ func plantFilters(d *desk) func(in jobs.ListIn) []string {
 			d.finished(held, jobs.FinishIn{Action: []string{jobs.Complete, jobs.Fail}[i/4%2]})
 		}
 	}
-	for _, job := range d.list(jobs.ListIn{Limit: 100}) {
+	for _, job := range d.list(jobs.ListIn{}) {
 		all = append(all, d.job(job.ID))
 	}
 	return func(in jobs.ListIn) []string {
@@ -192,8 +192,8 @@ func TestEveryFilterSelectsItsJobsNewestFirst(t *testing.T) {
 			for _, kind := range []string{"", "a", "nobody"} {
 				for _, key := range []string{"", "k", "nobody"} {
 					for _, limit := range []int{1, 7, 100} {
-						in := jobs.ListIn{State: state, Kind: kind, Key: key, Limit: limit}
-						got := slices.Concat(d.pages(in)...)
+						in := jobs.ListIn{State: state, Kind: kind, Key: key}
+						got := slices.Concat(d.pages(in, limit)...)
 						if diff := cmp.Diff(want(in), append([]string{}, got...)); diff != "" {
 							d.Errorf("%+v (-want +got)\n%s", in, diff)
 						}
@@ -209,11 +209,11 @@ func TestResidualFilterWalksTwoThousandEntriesAPage(t *testing.T) {
 		needle := d.enqueue(jobs.EnqueueIn{Kind: "needle"}).Job
 		d.pass(time.Second)
 		plant(d, 2*keyset.Walk+10, "build", jobs.Pending, d.now)
-		pages := d.pages(jobs.ListIn{Kind: "needle", Limit: 5})
+		pages := d.pages(jobs.ListIn{Kind: "needle"}, 5)
 		if diff := cmp.Diff([][]string{{}, {}, {needle.ID}}, pages); diff != "" {
 			d.Errorf("pages (-want +got)\n%s", diff)
 		}
-		if n := len(d.pages(jobs.ListIn{Kind: "needle", State: jobs.Claimed, Limit: 5})); n != 1 {
+		if n := len(d.pages(jobs.ListIn{Kind: "needle", State: jobs.Claimed}, 5)); n != 1 {
 			d.Errorf("%d pages of a state without jobs", n)
 		}
 	})
@@ -228,8 +228,8 @@ func TestListCostsOneStatementAndTwoWithAResidualFilter(t *testing.T) {
 			{Kind: "nobody"}: 1,
 		} {
 			ctx, stats := store.WithStats(d.Context())
-			in.OwnerID, in.Before, in.Limit = d.owner, keyset.Top(), 20
-			if _, _, err := jobs.List(ctx, d.s, in); err != nil || int64(stats.Statements()) != want {
+			in.OwnerID = d.owner
+			if _, _, err := jobs.List.Page(ctx, d.s, in, keyset.Top(), 20); err != nil || int64(stats.Statements()) != want {
 				d.Errorf("%+v: %d statements, want %d, %v", in, stats.Statements(), want, err)
 			}
 		}
@@ -251,9 +251,7 @@ func TestFilteredListShowsNoJobThatHasLeftTheFilterMeanwhile(t *testing.T) {
 	each(t, func(d *desk) {
 		first, second := d.enqueue(jobs.EnqueueIn{}).Job, d.enqueue(jobs.EnqueueIn{}).Job
 		q := between{d.s, func() { d.claim() }}
-		page, next, err := jobs.List(d.Context(), q, jobs.ListIn{
-			OwnerID: d.owner, Kind: "build", State: jobs.Pending, Before: keyset.Top(), Limit: 9,
-		})
+		page, next, err := jobs.List.Page(d.Context(), q, jobs.ListIn{OwnerID: d.owner, Kind: "build", State: jobs.Pending}, keyset.Top(), 9)
 		if err != nil || next != nil || len(page) != 1 || page[0].ID != second.ID {
 			d.Errorf("%d jobs, next %v, %v; want %s alone, %s is claimed", len(page), next, err, second.ID, first.ID)
 		}

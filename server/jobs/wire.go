@@ -4,6 +4,7 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/runs"
+	"github.com/stint-run/stint/server/web"
 )
 
 // jobJSON is a job as clients see it. The lease token is not a part of it: only
@@ -59,21 +60,11 @@ func orNull(v coltype.JSON) coltype.JSON {
 	return v
 }
 
-// maxListed is the size up to which a list shows a JSON member, in bytes.
-const maxListed = 4 << 10
-
 // listedOf is a job within a list: large members are left out and named.
-func listedOf(j model.Job) jobJSON {
+func listedOf(j model.Job, _ coltype.Time) jobJSON {
 	out := jobOf(j)
-	for _, member := range []struct {
-		name  string
-		value *coltype.JSON
-	}{{"payload", &out.Payload}, {"result", &out.Result}, {"error", &out.Error}, {"again", &out.Again}} {
-		if len(*member.value) > maxListed {
-			*member.value = nil
-			out.Omitted = append(out.Omitted, member.name)
-		}
-	}
+	out.Omitted = web.Omit(web.JSONMember("payload", &out.Payload), web.JSONMember("result", &out.Result),
+		web.JSONMember("error", &out.Error), web.JSONMember("again", &out.Again))
 	return out
 }
 

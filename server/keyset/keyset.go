@@ -1,14 +1,14 @@
-// Package keyset turns the pages of a list that is newest first by
-// (created_at, id): where a page begins, and where the next one does.
+// Package keyset turns a declared list into pages.
 //
-// A list reads in index order and never sorts. A filter that no index leads
-// with is applied to what the walk along an index finds; a walk ends after Walk
-// entries, so a page may hold fewer items than were asked for, or none, though
-// there is more.
+// A List is data: the filters it knows, the statement for each filter that leads
+// an index, and the position of a row. A list reads in the order of an index and
+// never sorts. A filter that the index of the statement does not lead with is
+// residual: it is applied to the entries that a walk along the index finds. A
+// walk ends after Walk entries, so a page may hold fewer rows than were asked
+// for, or none, though there is more.
 package keyset
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/stint-run/stint/schema/coltype"
@@ -17,7 +17,8 @@ import (
 // Walk is how many index entries a page with a residual filter looks at.
 const Walk = 2000
 
-// Position is a place in a list: the last entry that a page has seen.
+// Position is a place in a list: the last entry that a page has seen. A list by
+// name has the name as ID.
 type Position struct {
 	At coltype.Time
 	ID string
@@ -28,9 +29,14 @@ func Top() Position {
 	return Position{At: coltype.At(time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)), ID: "~"}
 }
 
-// Cut makes a page of at most limit items from rows, of which one more was
-// read. next is nil on the last page.
-func Cut[T any](rows []T, limit int, at func(T) Position) (page []T, next *Position) {
+// Bottom is before the oldest entry, and before every name.
+func Bottom() Position {
+	return Position{At: coltype.At(time.Date(2, 1, 1, 0, 0, 0, 0, time.UTC))}
+}
+
+// cut makes a page of at most limit rows, of which one more was read. next is
+// nil on the last page.
+func cut[T any](rows []T, limit int, at func(T) Position) (page []T, next *Position) {
 	if len(rows) <= limit {
 		return rows, nil
 	}
@@ -38,17 +44,16 @@ func Cut[T any](rows []T, limit int, at func(T) Position) (page []T, next *Posit
 	return rows[:limit], &last
 }
 
-// Sift makes a page of the rows of a walk that keep accepts, for a list whose
-// walk reads rows whole; at most limit of them. next is where the walk goes on,
-// nil when the list has ended.
-func Sift[T any](walk []T, limit int, keep func(T) bool, at func(T) Position) (page []T, next *Position) {
-	for i, row := range walk {
-		if !keep(row) {
+// sift makes a page of the entries of a walk that keep accepts, at most limit of
+// them. next is where the walk goes on, nil when the list has ended.
+func sift[T any](walk []T, limit int, keep func(T) bool, at func(T) Position) (page []T, next *Position) {
+	for i, entry := range walk {
+		if !keep(entry) {
 			continue
 		}
-		page = append(page, row)
+		page = append(page, entry)
 		if len(page) == limit && i < len(walk)-1 {
-			last := at(row)
+			last := at(entry)
 			return page, &last
 		}
 	}
@@ -59,53 +64,7 @@ func Sift[T any](walk []T, limit int, keep func(T) bool, at func(T) Position) (p
 	return page, &last
 }
 
-// Filter reads the pages of a list whose filter no index leads with. E is an
-// entry of a walk, T a row.
-type Filter[E, T any] struct {
-	Keep  func(E) bool
-	At    func(E) Position
-	Rows  func(ids string) ([]T, error) // the rows of a JSON list of ids, in any order
-	Entry func(T) E                     // what a walk finds of a row
-}
-
-// Page is up to limit rows of a walk that Keep accepts, in its order. Rows are
-// read after the walk, so each is looked at again: one that has changed or is
-// gone is left out. next is where the walk goes on, nil when the list has ended.
-func (f Filter[E, T]) Page(walk []E, limit int) (page []T, next *Position, err error) {
-	entries, next := Sift(walk, limit, f.Keep, f.At)
-	if len(entries) == 0 {
-		return nil, next, nil
-	}
-	ids := Convert(entries, func(e E) string { return f.At(e).ID })
-	text, err := json.Marshal(ids)
-	if err != nil {
-		return nil, nil, err
-	}
-	rows, err := f.Rows(string(text))
-	if err != nil {
-		return nil, nil, err
-	}
-	return f.inOrder(ids, rows), next, nil
-}
-
-// inOrder is the rows of ids that are still to be kept.
-func (f Filter[E, T]) inOrder(ids []string, rows []T) []T {
-	byID := make(map[string]T, len(rows))
-	for _, row := range rows {
-		if entry := f.Entry(row); f.Keep(entry) {
-			byID[f.At(entry).ID] = row
-		}
-	}
-	out := make([]T, 0, len(ids))
-	for _, id := range ids {
-		if row, ok := byID[id]; ok {
-			out = append(out, row)
-		}
-	}
-	return out
-}
-
-// Convert converts every row of a page, as to what clients see.
+// Convert converts every row, such as to what clients see.
 func Convert[To, From any](rows []From, convert func(From) To) []To {
 	out := make([]To, len(rows))
 	for i, row := range rows {

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 
 	"github.com/stint-run/stint/gen/model"
@@ -24,20 +23,19 @@ func Routes(a *web.API) {
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/tokens", ID: "create-token", Summary: "Create a token",
 		Description: "The answer alone holds the token's text; it is kept nowhere, so this route takes no Idempotency-Key.",
 		Scope:       web.ScopeTokensWrite, Status: http.StatusCreated, NoIdempotency: true}, h.create)
-	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/tokens", ID: "list-tokens", Summary: "List tokens, newest first",
-		Scope: web.ScopeTokensWrite, Faults: []string{"invalid_cursor"}}, h.list)
+	web.List(a, web.Op{Path: "/v1/tokens", ID: "list-tokens", Summary: "List tokens, newest first", Scope: web.ScopeTokensWrite}, listedTokens)
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/tokens/{id}/revoke", ID: "revoke-token", Summary: "Revoke a token, or end a session",
 		Description: "The replica that answers refuses it at once, every other within 5 seconds. Revoking twice changes nothing.",
 		Scope:       web.ScopeTokensWrite}, h.revoke)
-	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/leases", ID: "list-leases", Summary: "List the leases of background work, by name",
+	web.List(a, web.Op{Path: "/v1/leases", ID: "list-leases", Summary: "List the leases of background work, by name",
 		Description: "They belong to the instance: every owner sees the same ones.",
-		Scope:       web.ScopeOpsRead, Faults: []string{"invalid_cursor"}}, h.leases)
+		Scope:       web.ScopeOpsRead}, listedLeases)
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/login-links", ID: "create-login-link", Summary: "Make a one-time login link",
 		Description: "Whoever opens the link and presses the button signs in as the caller's owner, once. The answer alone holds the secret; it is kept nowhere, so this route takes no Idempotency-Key.",
 		Scope:       web.ScopeTokensWrite, Tag: "tokens", Status: http.StatusCreated, NoIdempotency: true}, h.createLink)
-	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/workers", ID: "list-workers", Summary: "List workers, by name",
+	web.List(a, web.Op{Path: "/v1/workers", ID: "list-workers", Summary: "List workers, by name",
 		Description: "Who claimed or finished a job in the last seven days.",
-		Scope:       web.ScopeOpsRead, Faults: []string{"invalid_cursor"}}, h.workers)
+		Scope:       web.ScopeOpsRead}, listedWorkers)
 	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/overview", ID: "get-overview", Summary: "Count what needs a person",
 		Scope: web.ScopeOpsRead}, h.overview)
 }
@@ -95,22 +93,20 @@ func (h *routes) create(ctx context.Context, q model.Querier, now coltype.Time, 
 	return web.Answer[createdToken]{Body: createdToken{Secret: text, Token: tokenOf(token)}}, nil
 }
 
-type listInput struct {
-	web.PageQuery
+// listedTokens is the tokens of the caller's owner, newest first.
+var listedTokens = web.ListOf[web.PageQuery, model.Token, tokenJSON]{
+	Kind: "tokens", Order: web.Newest,
+	Page: func(ctx context.Context, q model.Reader, _ *web.PageQuery, w web.Window) ([]model.Token, *keyset.Position, error) {
+		return tokens.Page(ctx, q, web.Caller(ctx).OwnerID, w.Position, w.Limit)
+	},
+	Item: func(t model.Token, _ coltype.Time) tokenJSON { return tokenOf(t) },
 }
 
-func (h *routes) list(ctx context.Context, q model.Reader, _ coltype.Time, in *listInput) (*web.Page[tokenJSON], error) {
-	w, err := h.api.Window(ctx, in.PageQuery, "tokens", web.Newest)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := q.TokenPage(ctx, model.TokenPageParams{OwnerID: web.Caller(ctx).OwnerID, BeforeAt: w.At, BeforeID: w.ID, Max: w.Fetch()})
-	if err != nil {
-		return nil, fmt.Errorf("list tokens: %w", err)
-	}
-	page, next := keyset.Cut(rows, int(w.Limit), func(t model.Token) keyset.Position { return keyset.Position{At: t.CreatedAt, ID: t.ID} })
-	return web.NewPage(w, keyset.Convert(page, tokenOf), next), nil
-}
+var tokens = keyset.Plain("tokens",
+	func(t model.Token) keyset.Position { return keyset.Position{At: t.CreatedAt, ID: t.ID} },
+	func(ownerID string, from keyset.Position, max int64) model.TokenPageParams {
+		return model.TokenPageParams{OwnerID: ownerID, BeforeAt: from.At, BeforeID: from.ID, Max: max}
+	}, model.Reader.TokenPage)
 
 type revokeInput struct {
 	ID string `path:"id"`

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
@@ -20,25 +19,20 @@ type leaseJSON struct {
 	Held      bool         `json:"held" doc:"Whether it runs now."`
 }
 
-type leasesInput struct {
-	web.PageQuery
+// listedLeases is all leases, by name. They belong to the instance, not to an
+// owner, so that whoever may read them reads them all.
+var listedLeases = web.ListOf[web.PageQuery, model.Lease, leaseJSON]{
+	Kind: "leases", Order: web.Oldest,
+	Page: func(ctx context.Context, q model.Reader, _ *web.PageQuery, w web.Window) ([]model.Lease, *keyset.Position, error) {
+		return leases.Page(ctx, q, struct{}{}, w.Position, w.Limit)
+	},
+	Item: func(l model.Lease, now coltype.Time) leaseJSON {
+		return leaseJSON{Name: l.Name, Holder: l.Holder, Term: l.Term, TakenAt: l.TakenAt, ExpiresAt: l.ExpiresAt, Held: now.Before(l.ExpiresAt)}
+	},
 }
 
-// leases lists by name. They belong to the instance, not to an owner, so that
-// whoever may read them reads them all.
-func (h *routes) leases(ctx context.Context, q model.Reader, now coltype.Time, in *leasesInput) (*web.Page[leaseJSON], error) {
-	w, err := h.api.Window(ctx, in.PageQuery, "leases", web.Oldest)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := q.LeaseList(ctx, model.LeaseListParams{AfterName: w.ID, Max: w.Fetch()})
-	if err != nil {
-		return nil, fmt.Errorf("list leases: %w", err)
-	}
-	page, next := keyset.Cut(rows, int(w.Limit), func(l model.Lease) keyset.Position {
-		return keyset.Position{At: l.TakenAt, ID: l.Name}
-	})
-	return web.NewPage(w, keyset.Convert(page, func(l model.Lease) leaseJSON {
-		return leaseJSON{Name: l.Name, Holder: l.Holder, Term: l.Term, TakenAt: l.TakenAt, ExpiresAt: l.ExpiresAt, Held: now.Before(l.ExpiresAt)}
-	}), next), nil
-}
+var leases = keyset.Plain("leases",
+	func(l model.Lease) keyset.Position { return keyset.Position{At: l.TakenAt, ID: l.Name} },
+	func(_ struct{}, from keyset.Position, max int64) model.LeaseListParams {
+		return model.LeaseListParams{AfterName: from.ID, Max: max}
+	}, model.Reader.LeaseList)

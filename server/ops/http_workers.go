@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
@@ -10,10 +9,6 @@ import (
 	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/web"
 )
-
-type workersInput struct {
-	web.PageQuery
-}
 
 // workerJSON is who claims or finishes jobs, by the name it gives itself.
 type workerJSON struct {
@@ -29,23 +24,31 @@ type claimedCount struct {
 	AtLeast bool  `json:"at_least" doc:"The owner has more than 2,000 claimed jobs; only the newest of them were counted."`
 }
 
-// workers lists by name: the cursor's place is the last name of the page before.
-func (h *routes) workers(ctx context.Context, q model.Reader, _ coltype.Time, in *workersInput) (*web.Page[workerJSON], error) {
-	w, err := h.api.Window(ctx, in.PageQuery, "workers", web.Oldest)
-	if err != nil {
-		return nil, err
-	}
-	owner := web.Caller(ctx).OwnerID
-	rows, err := q.WorkerPage(ctx, model.WorkerPageParams{OwnerID: owner, AfterName: w.ID, Max: w.Fetch()})
-	if err != nil {
-		return nil, fmt.Errorf("list workers: %w", err)
-	}
-	holders, more, err := jobs.Holders(ctx, q, owner)
-	if err != nil {
-		return nil, err
-	}
-	page, next := keyset.Cut(rows, int(w.Limit), func(r model.Worker) keyset.Position { return keyset.Position{At: r.FirstSeenAt, ID: r.Name} })
-	return web.NewPage(w, keyset.Convert(page, func(r model.Worker) workerJSON {
-		return workerJSON{Name: r.Name, FirstSeenAt: r.FirstSeenAt, LastSeenAt: r.LastSeenAt, Claimed: claimedCount{holders[r.Name], more}}
-	}), next), nil
+// worker is a worker, and the jobs it holds.
+type worker struct {
+	model.Worker
+	claimed claimedCount
 }
+
+// listedWorkers is an owner's workers, by name.
+var listedWorkers = web.ListOf[web.PageQuery, worker, workerJSON]{
+	Kind: "workers", Order: web.Oldest,
+	Page: func(ctx context.Context, q model.Reader, _ *web.PageQuery, w web.Window) ([]worker, *keyset.Position, error) {
+		owner := web.Caller(ctx).OwnerID
+		page, next, err := workers.Page(ctx, q, owner, w.Position, w.Limit)
+		if err != nil {
+			return nil, nil, err
+		}
+		holders, more, err := jobs.Holders(ctx, q, owner)
+		return keyset.Convert(page, func(r model.Worker) worker { return worker{r, claimedCount{holders[r.Name], more}} }), next, err
+	},
+	Item: func(w worker, _ coltype.Time) workerJSON {
+		return workerJSON{Name: w.Name, FirstSeenAt: w.FirstSeenAt, LastSeenAt: w.LastSeenAt, Claimed: w.claimed}
+	},
+}
+
+var workers = keyset.Plain("workers",
+	func(w model.Worker) keyset.Position { return keyset.Position{At: w.FirstSeenAt, ID: w.Name} },
+	func(ownerID string, from keyset.Position, max int64) model.WorkerPageParams {
+		return model.WorkerPageParams{OwnerID: ownerID, AfterName: from.ID, Max: max}
+	}, model.Reader.WorkerPage)

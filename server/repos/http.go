@@ -9,32 +9,27 @@ import (
 	"github.com/stint-run/stint/server/web"
 )
 
-// routes is what the handlers share.
-type routes struct{ api *web.API }
-
 // Routes adds the routes of repositories and proposals to the API.
 func Routes(a *web.API) {
-	h := &routes{api: a}
-
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/repos", ID: "track-repo", Summary: "Track a repository",
 		Description: "201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.",
-		Scope:       web.ScopeReposWrite, Status: http.StatusCreated, Also: []int{http.StatusOK}}, h.track)
-	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/repos", ID: "list-repos", Summary: "List repositories, newest first",
+		Scope:       web.ScopeReposWrite, Status: http.StatusCreated, Also: []int{http.StatusOK}}, track)
+	web.List(a, web.Op{Path: "/v1/repos", ID: "list-repos", Summary: "List repositories, newest first",
 		Description: "Looks one up by its name: case does not count in host, namespace and name.",
-		Scope:       web.ScopeReposRead, Faults: []string{"invalid_cursor"}}, h.repos)
+		Scope:       web.ScopeReposRead}, listedRepos)
 	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/repos/{repo}", ID: "get-repo", Summary: "Get a repository, with its proposals counted",
-		Scope: web.ScopeReposRead}, h.repo)
+		Scope: web.ScopeReposRead}, getRepo)
 
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/repos/{repo}/proposals", ID: "create-proposal", Summary: "Open a proposal",
 		Description: "At most one proposal of a stream and head is open. 201 is a new one; 200 met the open one, which stays as it is.",
-		Tag:         tagProposals, Scope: web.ScopeReposWrite, Status: http.StatusCreated, Also: []int{http.StatusOK}}, h.create)
-	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/repos/{repo}/proposals", ID: "list-proposals", Summary: "List the proposals of a repository, newest first",
-		Tag: tagProposals, Scope: web.ScopeReposRead, Faults: []string{"invalid_cursor"}}, h.proposals)
+		Tag:         tagProposals, Scope: web.ScopeReposWrite, Status: http.StatusCreated, Also: []int{http.StatusOK}}, create)
+	web.List(a, web.Op{Path: "/v1/repos/{repo}/proposals", ID: "list-proposals", Summary: "List the proposals of a repository, newest first",
+		Tag: tagProposals, Scope: web.ScopeReposRead}, listedProposals)
 	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/proposals/{id}", ID: "get-proposal", Summary: "Get a proposal, its transitions and the run behind it",
-		Scope: web.ScopeReposRead}, h.proposal)
-	web.Write(a, move("merge", "Note that an open proposal was merged"), h.moveTo(Merged))
-	web.Write(a, move("close", "Close an open proposal"), h.moveTo(Closed))
-	web.Write(a, move("reopen", "Reopen a closed proposal", "key_in_use"), h.moveTo(Open))
+		Scope: web.ScopeReposRead}, getProposal)
+	web.Write(a, move("merge", "Note that an open proposal was merged"), moveTo(Merged))
+	web.Write(a, move("close", "Close an open proposal"), moveTo(Closed))
+	web.Write(a, move("reopen", "Reopen a closed proposal", "key_in_use"), moveTo(Open))
 }
 
 const tagProposals = "proposals"

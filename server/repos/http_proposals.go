@@ -45,7 +45,7 @@ type createdJSON struct {
 	Deduplicated bool         `json:"deduplicated" doc:"One of that stream and head was open: proposal is that one."`
 }
 
-func (h *routes) create(ctx context.Context, q model.Querier, now coltype.Time, in *createInput) (web.Answer[createdJSON], error) {
+func create(ctx context.Context, q model.Querier, now coltype.Time, in *createInput) (web.Answer[createdJSON], error) {
 	caller, b := web.Caller(ctx), in.Body
 	author := caller.TokenName
 	if b.Author != nil {
@@ -76,26 +76,19 @@ type proposalsInput struct {
 	Author string `query:"author" doc:"With state or stream, a page looks at 2,000 proposals of the author."`
 }
 
-func (h *routes) proposals(ctx context.Context, q model.Reader, _ coltype.Time, in *proposalsInput) (*web.Page[proposalJSON], error) {
-	w, err := h.api.Window(ctx, in.PageQuery, "proposals", web.Newest)
-	if err != nil {
-		return nil, err
-	}
-	page, next, err := ListProposals(ctx, q, ProposalsIn{
-		OwnerID: web.Caller(ctx).OwnerID, RepoID: in.Repo, State: in.State, Stream: in.Stream, Author: in.Author,
-		Before: w.Position, Limit: int(w.Limit),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return web.NewPage(w, keyset.Convert(page, listedOf), next), nil
+var listedProposals = web.ListOf[proposalsInput, model.Proposal, proposalJSON]{
+	Kind: "proposals", Order: web.Newest, Item: listedOf,
+	Page: func(ctx context.Context, q model.Reader, in *proposalsInput, w web.Window) ([]model.Proposal, *keyset.Position, error) {
+		filter := ProposalsIn{OwnerID: web.Caller(ctx).OwnerID, RepoID: in.Repo, State: in.State, Stream: in.Stream, Author: in.Author}
+		return Proposals.Page(ctx, q, filter, w.Position, w.Limit)
+	},
 }
 
 type proposalInput struct {
 	ID string `path:"id"`
 }
 
-func (h *routes) proposal(ctx context.Context, q model.Reader, now coltype.Time, in *proposalInput) (*proposalDetailJSON, error) {
+func getProposal(ctx context.Context, q model.Reader, now coltype.Time, in *proposalInput) (*proposalDetailJSON, error) {
 	detail, err := GetProposal(ctx, q, now, web.Caller(ctx).OwnerID, in.ID)
 	if err != nil {
 		return nil, err
@@ -114,7 +107,7 @@ type movedJSON struct {
 }
 
 // moveTo handles the route that brings a proposal into that state.
-func (h *routes) moveTo(state string) func(context.Context, model.Querier, coltype.Time, *moveInput) (web.Answer[movedJSON], error) {
+func moveTo(state string) func(context.Context, model.Querier, coltype.Time, *moveInput) (web.Answer[movedJSON], error) {
 	return func(ctx context.Context, q model.Querier, now coltype.Time, in *moveInput) (web.Answer[movedJSON], error) {
 		caller := web.Caller(ctx)
 		p, err := Move(ctx, q, now, MoveIn{OwnerID: caller.OwnerID, ID: in.ID, To: state, Actor: caller.TokenName, Match: in.Require})

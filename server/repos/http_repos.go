@@ -75,7 +75,7 @@ type trackedJSON struct {
 	Deduplicated bool     `json:"deduplicated" doc:"The repository was tracked before."`
 }
 
-func (h *routes) track(ctx context.Context, q model.Querier, now coltype.Time, in *trackInput) (web.Answer[trackedJSON], error) {
+func track(ctx context.Context, q model.Querier, now coltype.Time, in *trackInput) (web.Answer[trackedJSON], error) {
 	ref, _ := in.ref()
 	got, err := Track(ctx, q, now, TrackIn{OwnerID: web.Caller(ctx).OwnerID, Ref: ref, DefaultStream: in.Body.DefaultStream})
 	if err != nil {
@@ -96,34 +96,32 @@ type reposInput struct {
 	Name      string `query:"name" doc:"Case does not count."`
 }
 
+func (in *reposInput) ref() Ref {
+	return Ref{Forge: in.Forge, Host: in.Host, Namespace: in.Namespace, Name: in.Name}
+}
+
 // Faults are names that no forge allows: nothing is found under them.
 func (in *reposInput) Faults() (faults []fault.Item) {
-	for _, item := range (Ref{Forge: in.Forge, Host: in.Host, Namespace: in.Namespace, Name: in.Name}).illegal(false) {
+	for _, item := range in.ref().illegal(false) {
 		faults = append(faults, fault.Item{In: fault.InQuery, Pointer: item.Pointer, Detail: item.Detail})
 	}
 	return faults
 }
 
-func (h *routes) repos(ctx context.Context, q model.Reader, _ coltype.Time, in *reposInput) (*web.Page[repoJSON], error) {
-	w, err := h.api.Window(ctx, in.PageQuery, "repos", web.Newest)
-	if err != nil {
-		return nil, err
-	}
-	page, next, err := List(ctx, q, ListIn{
-		OwnerID: web.Caller(ctx).OwnerID, Ref: Ref{Forge: in.Forge, Host: in.Host, Namespace: in.Namespace, Name: in.Name},
-		Before: w.Position, Limit: int(w.Limit),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return web.NewPage(w, keyset.Convert(page, repoOf), next), nil
+var listedRepos = web.ListOf[reposInput, model.Repo, repoJSON]{
+	Kind: "repos", Order: web.Newest,
+	Page: func(ctx context.Context, q model.Reader, in *reposInput, w web.Window) ([]model.Repo, *keyset.Position, error) {
+		filter := ListIn{OwnerID: web.Caller(ctx).OwnerID, Ref: in.ref()}
+		return List.Page(ctx, q, filter, w.Position, w.Limit)
+	},
+	Item: func(r model.Repo, _ coltype.Time) repoJSON { return repoOf(r) },
 }
 
 type repoInput struct {
 	Repo string `path:"repo"`
 }
 
-func (h *routes) repo(ctx context.Context, q model.Reader, _ coltype.Time, in *repoInput) (*countedRepoJSON, error) {
+func getRepo(ctx context.Context, q model.Reader, _ coltype.Time, in *repoInput) (*countedRepoJSON, error) {
 	repo, err := Get(ctx, q, web.Caller(ctx).OwnerID, in.Repo)
 	if err != nil {
 		return nil, err

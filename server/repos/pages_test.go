@@ -56,12 +56,11 @@ func matches(in repos.ProposalsIn, p model.Proposal) bool {
 	return (in.State == "" || p.State == in.State) && (in.Stream == "" || p.Stream == in.Stream) && (in.Author == "" || p.Author == in.Author)
 }
 
-// read is a whole list, page by page.
-func read(d *desk, in repos.ProposalsIn) (all []model.Proposal) {
+// read is a whole list, by pages of that limit.
+func read(d *desk, in repos.ProposalsIn, limit int) (all []model.Proposal) {
 	d.Helper()
-	in.Before = keyset.Top()
-	for {
-		page, next, err := repos.ListProposals(d.Context(), d.s, in)
+	for from := keyset.Top(); ; {
+		page, next, err := repos.Proposals.Page(d.Context(), d.s, in, from, limit)
 		if err != nil {
 			d.Fatal(err)
 		}
@@ -74,7 +73,7 @@ func read(d *desk, in repos.ProposalsIn) (all []model.Proposal) {
 		if next == nil {
 			return all
 		}
-		in.Before = *next
+		from = *next
 	}
 }
 
@@ -95,14 +94,13 @@ func TestEveryFilterSelectsEachProposalOnceNewestFirst(t *testing.T) {
 	each(t, func(d *desk) {
 		plant(d, d.repo, 500, 1)
 		plant(d, d.track("acme", "beside").ID, 50, 0)
-		all := read(d, repos.ProposalsIn{OwnerID: d.owner, RepoID: d.repo, Limit: 200})
+		all := read(d, repos.ProposalsIn{OwnerID: d.owner, RepoID: d.repo}, 200)
 		if len(all) != 500 || !slices.IsSortedFunc(all, newestFirst) {
 			d.Fatalf("%d proposals", len(all))
 		}
 		for _, in := range filters(d, d.repo) {
-			in.Limit = 7
 			want := slices.DeleteFunc(slices.Clone(all), func(p model.Proposal) bool { return !matches(in, p) })
-			if diff := cmp.Diff(ids(want), ids(read(d, in))); diff != "" {
+			if diff := cmp.Diff(ids(want), ids(read(d, in, 7))); diff != "" {
 				d.Errorf("%+v (-want +got)\n%s", in, diff)
 			}
 		}
@@ -114,7 +112,7 @@ func TestEveryFilterSelectsEachProposalOnceNewestFirst(t *testing.T) {
 func TestPagesHoldEachProposalThatStoodOnceWhileOthersWrite(t *testing.T) {
 	each(t, func(d *desk) {
 		plant(d, d.repo, 10_000, 0)
-		before := read(d, repos.ProposalsIn{OwnerID: d.owner, RepoID: d.repo, Limit: 1000})
+		before := read(d, repos.ProposalsIn{OwnerID: d.owner, RepoID: d.repo}, 1000)
 		if len(before) != 10_000 {
 			d.Fatalf("%d proposals", len(before))
 		}
@@ -128,8 +126,7 @@ func TestPagesHoldEachProposalThatStoodOnceWhileOthersWrite(t *testing.T) {
 		}
 		stop := churn(d, movers)
 		for _, in := range filters(d, d.repo) {
-			in.Limit = 200
-			got := read(d, in)
+			got := read(d, in, 200)
 			seen := map[string]bool{}
 			for _, p := range got {
 				if seen[p.ID] {
@@ -187,10 +184,10 @@ func TestFilterWithinAnAuthorsProposalsEndsAWalk(t *testing.T) {
 	each(t, func(d *desk) {
 		plant(d, d.repo, 6000, 0) // 4,800 of them ada's
 		dbtest.SQL(d.T, d.s, "update proposals set stream = 'rare' where id like '%000001'")
-		in := repos.ProposalsIn{OwnerID: d.owner, RepoID: d.repo, Author: "ada", Stream: "rare", Before: keyset.Top(), Limit: 10}
+		in := repos.ProposalsIn{OwnerID: d.owner, RepoID: d.repo, Author: "ada", Stream: "rare"}
 		var shape []int
-		for {
-			page, next, err := repos.ListProposals(d.Context(), d.s, in)
+		for from := keyset.Top(); ; {
+			page, next, err := repos.Proposals.Page(d.Context(), d.s, in, from, 10)
 			if err != nil {
 				d.Fatal(err)
 			}
@@ -198,7 +195,7 @@ func TestFilterWithinAnAuthorsProposalsEndsAWalk(t *testing.T) {
 			if next == nil {
 				break
 			}
-			in.Before = *next
+			from = *next
 		}
 		if diff := cmp.Diff([]int{0, 0, 1}, shape); diff != "" {
 			d.Errorf("pages (-want +got)\n%s", diff)

@@ -13,6 +13,7 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/repos"
 )
 
@@ -52,7 +53,7 @@ func TestProposalOfARepositoryOfNobodyIsNotFound(t *testing.T) {
 		_, opened := bob.tryOpen(repos.ProposalIn{Head: "a"})
 		_, moved := bob.tryMove(p.ID, repos.Closed, 1)
 		_, got := repos.GetProposal(d.Context(), d.s, d.now, bob.owner, p.ID)
-		_, _, listed := repos.ListProposals(d.Context(), d.s, repos.ProposalsIn{OwnerID: bob.owner, RepoID: d.repo, Limit: 9})
+		_, _, listed := repos.Proposals.Page(d.Context(), d.s, repos.ProposalsIn{OwnerID: bob.owner, RepoID: d.repo}, keyset.Top(), 9)
 		_, counted := repos.Get(d.Context(), d.s, bob.owner, d.repo)
 		for what, err := range map[string]error{"open": opened, "move": moved, "get": got, "list": listed, "count": counted} {
 			if code(err) != "not_found" {

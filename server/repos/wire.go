@@ -35,15 +35,10 @@ func proposalJSONOf(p model.Proposal) proposalJSON {
 	}
 }
 
-// maxListed is the size up to which a list shows a body, in bytes.
-const maxListed = 4 << 10
-
-// listedOf is a proposal within a list.
-func listedOf(p model.Proposal) proposalJSON {
+// listedOf is a proposal within a list: a large body is left out and named.
+func listedOf(p model.Proposal, _ coltype.Time) proposalJSON {
 	out := proposalJSONOf(p)
-	if p.Body != nil && len(*p.Body) > maxListed {
-		out.Body, out.Omitted = nil, []string{"body"}
-	}
+	out.Omitted = web.Omit(web.TextMember("body", &out.Body))
 	return out
 }
 

@@ -47,15 +47,10 @@ func runOf(r Run, now coltype.Time) runJSON {
 	return out
 }
 
-// routes is what the handlers share.
-type routes struct{ api *web.API }
-
 // Routes adds the ledger's routes to the API.
 func Routes(a *web.API) {
-	h := &routes{api: a}
-	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/runs", ID: "list-runs", Summary: "List runs, newest first",
-		Scope: web.ScopeJobsRead, Faults: []string{"invalid_cursor"}}, h.list)
-	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/runs/{id}", ID: "get-run", Summary: "Get a run", Scope: web.ScopeJobsRead}, h.get)
+	web.List(a, web.Op{Path: "/v1/runs", ID: "list-runs", Summary: "List runs, newest first", Scope: web.ScopeJobsRead}, listed)
+	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/runs/{id}", ID: "get-run", Summary: "Get a run", Scope: web.ScopeJobsRead}, get)
 }
 
 type listInput struct {
@@ -65,38 +60,24 @@ type listInput struct {
 	Kind   string `query:"kind" enum:"job,scheduled,manual,browser,webhook"`
 }
 
-func (h *routes) list(ctx context.Context, q model.Reader, now coltype.Time, in *listInput) (*web.Page[runJSON], error) {
-	w, err := h.api.Window(ctx, in.PageQuery, "runs", web.Newest)
-	if err != nil {
-		return nil, err
-	}
-	page, next, err := List(ctx, q, ListIn{
-		OwnerID: web.Caller(ctx).OwnerID, JobID: in.JobID, Status: in.Status, Kind: in.Kind,
-		Before: w.Position, Limit: int(w.Limit),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return web.NewPage(w, keyset.Convert(page, func(r Run) runJSON { return listedOf(r, now) }), next), nil
-}
-
-// maxListed is the size up to which a list shows a JSON member, in bytes.
-const maxListed = 4 << 10
-
-// listedOf is a run within a list.
-func listedOf(r Run, now coltype.Time) runJSON {
-	out := runOf(r, now)
-	if len(out.Error) > maxListed {
-		out.Error, out.Omitted = nil, []string{"error"}
-	}
-	return out
+var listed = web.ListOf[listInput, Run, runJSON]{
+	Kind: "runs", Order: web.Newest,
+	Page: func(ctx context.Context, q model.Reader, in *listInput, w web.Window) ([]Run, *keyset.Position, error) {
+		filter := ListIn{OwnerID: web.Caller(ctx).OwnerID, JobID: in.JobID, Status: in.Status, Kind: in.Kind}
+		return List.Page(ctx, q, filter, w.Position, w.Limit)
+	},
+	Item: func(r Run, now coltype.Time) runJSON {
+		out := runOf(r, now)
+		out.Omitted = web.Omit(web.JSONMember("error", &out.Error))
+		return out
+	},
 }
 
 type getInput struct {
 	ID string `path:"id"`
 }
 
-func (h *routes) get(ctx context.Context, q model.Reader, now coltype.Time, in *getInput) (*runJSON, error) {
+func get(ctx context.Context, q model.Reader, now coltype.Time, in *getInput) (*runJSON, error) {
 	run, err := Get(ctx, q, web.Caller(ctx).OwnerID, in.ID)
 	if err != nil {
 		return nil, err

@@ -120,11 +120,10 @@ func TestRunIsFoundByItsTokenUnderItsJobOnly(t *testing.T) {
 }
 
 // pages reads a list page by page and returns its ids.
-func pages(t *testing.T, s *store.Store, in runs.ListIn) (pages [][]string) {
+func pages(t *testing.T, s *store.Store, in runs.ListIn, limit int) (pages [][]string) {
 	t.Helper()
-	in.Before = keyset.Top()
-	for {
-		page, next, err := runs.List(t.Context(), s, in)
+	for from := keyset.Top(); ; {
+		page, next, err := runs.List.Page(t.Context(), s, in, from, limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +135,7 @@ func pages(t *testing.T, s *store.Store, in runs.ListIn) (pages [][]string) {
 		if next == nil {
 			return pages
 		}
-		in.Before = *next
+		from = *next
 	}
 }
 
@@ -183,21 +182,21 @@ func TestListSelectsEachRunOnceNewestFirst(t *testing.T) {
 		for _, status := range append([]string{""}, runs.Statuses...) {
 			for _, job := range []string{"", "job_3", "nobody"} {
 				for _, kind := range []string{"", "job", "manual"} {
-					in := runs.ListIn{OwnerID: owner, Status: status, JobID: job, Kind: kind, Limit: 7}
+					in := runs.ListIn{OwnerID: owner, Status: status, JobID: job, Kind: kind}
 					want := []string{}
 					for _, r := range all {
 						if (status == "" || r.Status == status) && (job == "" || *r.JobID == job) && (kind == "" || r.Kind == kind) {
 							want = append(want, r.ID)
 						}
 					}
-					got := append([]string{}, slices.Concat(pages(t, s, in)...)...)
+					got := append([]string{}, slices.Concat(pages(t, s, in, 7)...)...)
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Errorf("%+v (-want +got)\n%s", in, diff)
 					}
 				}
 			}
 		}
-		if n := len(pages(t, s, runs.ListIn{OwnerID: owner, Limit: 30})); n != 3 {
+		if n := len(pages(t, s, runs.ListIn{OwnerID: owner}, 30)); n != 3 {
 			t.Errorf("%d pages of 90 runs", n)
 		}
 	})
@@ -224,9 +223,7 @@ func TestFilteredListShowsNoRunThatHasLeftTheFilterMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}}
-		page, next, err := runs.List(t.Context(), q, runs.ListIn{
-			OwnerID: owner, Kind: runs.KindJob, Status: runs.Running, Before: keyset.Top(), Limit: 9,
-		})
+		page, next, err := runs.List.Page(t.Context(), q, runs.ListIn{OwnerID: owner, Kind: runs.KindJob, Status: runs.Running}, keyset.Top(), 9)
 		if err != nil || next != nil || len(page) != 1 || page[0].ID != ids[1] {
 			t.Errorf("%d runs, next %v, %v; want %s alone", len(page), next, err, ids[1])
 		}

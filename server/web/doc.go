@@ -5,9 +5,9 @@
 // headers, the form of the path, the router; then, for a route of the API,
 // the deadline of its body, the token and its scope, the parameters, and the
 // body with its text gate. What is wrong with parameters and body is collected
-// and answered as one problem. Only then does a handler run: through Read,
-// which has no way to write, or through Write, which is one transaction with
-// the Idempotency-Key inside it.
+// and answered as one problem. Only then does a handler run: through Read, which
+// has no way to write (List is Read for a declared list), or through Write, which
+// is one transaction with the Idempotency-Key inside it.
 //
 // Middleware is written as func(http.Handler) http.Handler, so that only api.go
 // and route.go know the router.

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,7 +21,6 @@ import (
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/id"
-	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/web"
 )
@@ -70,6 +70,7 @@ type edge struct {
 
 // effects steers what POST /v1/things does beside its one row.
 type effects struct {
+	seq    atomic.Int64                // of the lists within a snapshot: how many things there are
 	during func(q model.Querier) error // inside the transaction, after the row
 	after  func()
 }
@@ -209,7 +210,10 @@ func (e *edge) routes() {
 		func(context.Context, model.Querier, coltype.Time, *batchInput) (web.Answer[nothing], error) {
 			return web.Answer[nothing]{}, nil
 		})
-	web.Read(e.API, web.Op{Method: "GET", Path: "/v1/things", ID: "list-things", Scope: web.ScopeJobsRead}, e.list)
+	web.List(e.API, web.Op{Path: "/v1/things", ID: "list-things", Scope: web.ScopeJobsRead}, things)
+	web.List(e.API, web.Op{Path: "/v1/names", ID: "list-names", Scope: web.ScopeJobsRead}, names)
+	web.List(e.API, web.Op{Path: "/v1/newest", ID: "list-newest", Scope: web.ScopeJobsRead}, e.seen(web.NewestInSnapshot, -1))
+	web.List(e.API, web.Op{Path: "/v1/oldest", ID: "list-oldest", Scope: web.ScopeJobsRead}, e.seen(web.OldestInSnapshot, 1))
 	web.Read(e.API, web.Op{Method: "GET", Path: "/v1/things/{id}", ID: "get-thing", Scope: web.ScopeJobsRead},
 		func(_ context.Context, _ model.Reader, _ coltype.Time, in *struct {
 			ID string `path:"id"`
@@ -233,23 +237,30 @@ func (e *edge) create(ctx context.Context, q model.Querier, _ coltype.Time, in *
 	return web.Answer[created]{Body: created{thing}, After: e.after}, nil
 }
 
-// list pages over 120 things that exist in arithmetic only, newest first.
-func (e *edge) list(ctx context.Context, _ model.Reader, _ coltype.Time, in *thingQuery) (*web.Page[thingJSON], error) {
-	w, err := e.Window(ctx, in.PageQuery, "things", web.Newest)
-	if err != nil {
-		return nil, err
-	}
-	var rows []web.Position
-	for i := 120; i > 0 && int64(len(rows)) < w.Fetch(); i-- {
-		at := dbtest.T0.Add(time.Duration(i/3) * time.Second)
-		row := web.Position{At: at, ID: "thing_" + string(rune('a'+i%3))}
-		if at.Before(w.At) || (at.Equal(w.At) && row.ID < w.ID) {
-			rows = append(rows, row)
+// things are 120 that exist in arithmetic only, newest first.
+var things = web.ListOf[thingQuery, web.Position, thingJSON]{
+	Kind: "things", Order: web.Newest,
+	Page: func(_ context.Context, _ model.Reader, _ *thingQuery, w web.Window) ([]web.Position, *web.Position, error) {
+		var rows []web.Position
+		for i := 120; i > 0 && len(rows) < w.Limit; i-- {
+			row := thing(i)
+			if at := w.Position.At; row.At.Before(at) || (row.At.Equal(at) && row.ID < w.ID) {
+				rows = append(rows, row)
+			}
 		}
-	}
-	page, next := keyset.Cut(rows, int(w.Limit), func(p web.Position) web.Position { return p })
-	return web.NewPage(w, keyset.Convert(page, func(p web.Position) thingJSON { return thingJSON{ID: p.ID, At: p.At} }), next), nil
+		if len(rows) < w.Limit || rows[w.Limit-1] == thing(1) {
+			return rows, nil, nil
+		}
+		return rows, &rows[w.Limit-1], nil
+	},
+	Item: thingOf,
 }
+
+func thing(i int) web.Position {
+	return web.Position{At: dbtest.T0.Add(time.Duration(i/3) * time.Second), ID: "thing_" + string(rune('a'+i%3))}
+}
+
+func thingOf(p web.Position, _ coltype.Time) thingJSON { return thingJSON{ID: p.ID, At: p.At} }
 
 func (e *edge) broken(ctx context.Context, q model.Reader, _ coltype.Time, in *struct {
 	How string `query:"how"`
