@@ -40,7 +40,7 @@ var lists = map[string]string{"Rows": `[{}]`, "Probes": `[{"owner_id":"o","kind"
 // GEN-01: a wrong number of arguments shows only when a statement runs.
 func TestEveryAccessorRunsWithTheArgumentsItHas(t *testing.T) {
 	t.Parallel()
-	dbtest.EachFresh(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		for i := range querier.NumMethod() {
 			name := querier.Method(i).Name
 			var got error
@@ -80,7 +80,7 @@ func constraint(err error) bool {
 func TestNullsAndValuesOfEveryNullableColumnAreRead(t *testing.T) {
 	t.Parallel()
 	results := results(t)
-	dbtest.EachFresh(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		for _, full := range []bool{false, true} {
 			put := newRows(t, s, full)
 			for i := range reader.NumMethod() {

@@ -113,7 +113,7 @@ var named = regexp.MustCompile(`constraint (\w+) check`)
 
 func TestEachCheckPassesAndRefusesTheRowsItShould(t *testing.T) {
 	t.Parallel()
-	dbtest.EachFresh(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		p := newPlanter(t, s, "ada")
 		for _, m := range named.FindAllStringSubmatch(migrations(t, s.Engine()), -1) {
 			c, ok := checks[m[1]]
@@ -169,7 +169,7 @@ func TestEnumsAreTheSameInGoAndInBothSchemas(t *testing.T) {
 // engines, and NULL does not pass a CHECK list.
 func TestColumnsRefuseWhatTheyAreNotMadeFor(t *testing.T) {
 	t.Parallel()
-	dbtest.EachFresh(t, func(t *testing.T, s *store.Store) {
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
 		p := newPlanter(t, s, "ada")
 		for _, table := range p.tables.parentsFirst() {
 			p.insertParents(table)
