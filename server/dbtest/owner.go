@@ -55,9 +55,9 @@ type Fixture struct {
 }
 
 // NewFixture makes an owner at T0.
-func NewFixture(t *testing.T, s *store.Store) *Fixture {
+func NewFixture(t *testing.T, s *store.Store) Fixture {
 	t.Helper()
-	return &Fixture{T: t, Store: s, Owner: Owner(t, s, "ada").ID, Now: T0}
+	return Fixture{T: t, Store: s, Owner: Owner(t, s, "ada").ID, Now: T0}
 }
 
 // Pass moves the time.

@@ -10,16 +10,16 @@ import (
 )
 
 func TestCancelEndsAPendingJob(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		before := d.enqueue(jobs.EnqueueIn{Key: ptr("k")}).Job
-		d.pass(time.Second)
+		d.Pass(time.Second)
 		got, err := d.cancel(before.ID)
 		want := before
-		want.State, want.Actor, want.ActedAt, want.UpdatedAt, want.FinishedAt = jobs.Cancelled, ptr("ada"), d.now, d.now, d.now
+		want.State, want.Actor, want.ActedAt, want.UpdatedAt, want.FinishedAt = jobs.Cancelled, ptr("ada"), d.Now, d.Now, d.Now
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			d.Errorf("%v (-want +got)\n%s", err, diff)
 		}
-		d.pass(time.Second)
+		d.Pass(time.Second)
 		if again, err := d.cancel(before.ID); err != nil || !cmp.Equal(want, again) {
 			d.Errorf("cancelling twice: %v\n%s", err, cmp.Diff(want, again))
 		}
@@ -33,16 +33,16 @@ func TestCancelEndsAPendingJob(t *testing.T) {
 }
 
 func TestCancelAsksTheHolderOfAClaimedJob(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{})
-		d.pass(time.Second)
+		d.Pass(time.Second)
 		got, err := d.cancel(held.Job.ID)
 		want := held.Job
-		want.CancelRequestedAt, want.Actor, want.ActedAt, want.UpdatedAt = d.now, ptr("ada"), d.now, d.now
+		want.CancelRequestedAt, want.Actor, want.ActedAt, want.UpdatedAt = d.Now, ptr("ada"), d.Now, d.Now
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			d.Errorf("%v (-want +got)\n%s", err, diff)
 		}
-		d.pass(time.Second)
+		d.Pass(time.Second)
 		if again, err := d.cancel(held.Job.ID); err != nil || !cmp.Equal(want, again) {
 			d.Errorf("asking twice: %v\n%s", err, cmp.Diff(want, again))
 		}
@@ -50,7 +50,7 @@ func TestCancelAsksTheHolderOfAClaimedJob(t *testing.T) {
 }
 
 func TestCancelAndRetryAreRefusedWhereTheStateForbidsThem(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		for _, tt := range []struct {
 			state         string
 			in            *jobs.FinishIn
@@ -94,7 +94,7 @@ func TestCancelAndRetryAreRefusedWhereTheStateForbidsThem(t *testing.T) {
 }
 
 func TestRetryStartsAnEndedJobAnew(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		failed := d.held(jobs.EnqueueIn{Key: ptr("a"), Payload: js(`{"v":1}`)})
 		if _, err := d.beat(failed, jobs.HeartbeatIn{Progress: js(`1`)}); err != nil {
 			d.Fatal(err)
@@ -105,13 +105,13 @@ func TestRetryStartsAnEndedJobAnew(t *testing.T) {
 			d.Fatal(err)
 		}
 		d.finished(cancelled, jobs.FinishIn{Action: jobs.Release})
-		d.pass(time.Hour)
+		d.Pass(time.Hour)
 		for _, id := range []string{failed.Job.ID, cancelled.Job.ID} {
 			want := d.job(id)
-			want.State, want.Attempt, want.RunAt = jobs.Pending, 0, d.now
+			want.State, want.Attempt, want.RunAt = jobs.Pending, 0, d.Now
 			want.Result, want.Error, want.Progress = nil, nil, nil
 			want.CancelRequestedAt, want.FinishedAt = d.zero(), d.zero()
-			want.Actor, want.ActedAt, want.UpdatedAt = ptr("ada"), d.now, d.now
+			want.Actor, want.ActedAt, want.UpdatedAt = ptr("ada"), d.Now, d.Now
 			got, err := d.retry(id)
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				d.Errorf("%v (-want +got)\n%s", err, diff)
@@ -126,13 +126,13 @@ func TestRetryStartsAnEndedJobAnew(t *testing.T) {
 }
 
 func TestRetryLetsAJobInBackoffRunAtOnce(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{})
 		before := d.finished(held, jobs.FinishIn{Action: jobs.Fail, Retryable: true, Error: js(`{"code":"x"}`)}).Job
-		d.pass(time.Second)
+		d.Pass(time.Second)
 		got, err := d.retry(held.Job.ID)
 		want := before
-		want.RunAt, want.Actor, want.ActedAt, want.UpdatedAt = d.now, ptr("ada"), d.now, d.now
+		want.RunAt, want.Actor, want.ActedAt, want.UpdatedAt = d.Now, ptr("ada"), d.Now, d.Now
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			d.Errorf("%v (-want +got)\n%s", err, diff)
 		}
@@ -143,7 +143,7 @@ func TestRetryLetsAJobInBackoffRunAtOnce(t *testing.T) {
 
 // ENQ-01: a job does not come back to life beside a newer one of its key.
 func TestRetryOfAKeyThatIsLiveIsKeyInUse(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		old := d.held(jobs.EnqueueIn{Key: ptr("k")})
 		d.finished(old, jobs.FinishIn{Action: jobs.Fail})
 		newer := d.enqueue(jobs.EnqueueIn{Key: ptr("k")}).Job
@@ -160,7 +160,7 @@ func TestRetryOfAKeyThatIsLiveIsKeyInUse(t *testing.T) {
 }
 
 func TestRetriedJobForgetsAnOlderCancelRequest(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{})
 		_, _ = d.cancel(held.Job.ID)
 		d.finished(held, jobs.FinishIn{Action: jobs.Release})

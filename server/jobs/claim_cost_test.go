@@ -40,11 +40,11 @@ var errUndo = errors.New("undo")
 
 // claimOf is the statement's arguments as a real claim makes them, and how many
 // rows it claims; it is rolled back.
-func claimOf(d *desk, in jobs.ClaimIn) (arg model.JobClaimParams, rows int) {
+func claimOf(d *fixture, in jobs.ClaimIn) (arg model.JobClaimParams, rows int) {
 	d.Helper()
-	in.OwnerID, in.Worker = d.owner, "w1"
-	err := d.s.Tx(d.Context(), func(q model.Querier) error {
-		got, err := jobs.Claim(d.Context(), overheard{q, &arg}, d.now, in)
+	in.OwnerID, in.Worker = d.Owner, "w1"
+	err := d.Store.Tx(d.Context(), func(q model.Querier) error {
+		got, err := jobs.Claim(d.Context(), overheard{q, &arg}, d.Now, in)
 		if rows = len(got.Jobs); err != nil {
 			return err
 		}
@@ -57,11 +57,11 @@ func claimOf(d *desk, in jobs.ClaimIn) (arg model.JobClaimParams, rows int) {
 }
 
 // cost measures one claim, which is rolled back.
-func (d *desk) cost(in jobs.ClaimIn) claimCost {
+func (d *fixture) cost(in jobs.ClaimIn) claimCost {
 	d.Helper()
 	arg, rows := claimOf(d, in)
 	c := claimCost{probes: strings.Count(arg.Probes, "priority"), rows: rows}
-	if d.s.Engine() == store.Postgres {
+	if d.Store.Engine() == store.Postgres {
 		c.probing, c.all = pgClaimCost(d, arg)
 	} else {
 		c.all = liteClaimCost(d, arg)
@@ -71,9 +71,9 @@ func (d *desk) cost(in jobs.ClaimIn) claimCost {
 
 // pgClaimCost is the buffers of a generic plan: those of the probes, with the
 // rows they lock, and all.
-func pgClaimCost(d *desk, arg model.JobClaimParams) (probing, all int) {
+func pgClaimCost(d *fixture, arg model.JobClaimParams) (probing, all int) {
 	d.Helper()
-	conn, _ := pgConn(d.T, d.s)
+	conn, _ := pgConn(d.T, d.Store)
 	tx, err := conn.Begin(d.Context())
 	if err != nil {
 		d.Fatal(err)
@@ -102,7 +102,7 @@ type pgNode struct {
 	Plans []pgNode
 }
 
-func explainedBuffers(d *desk, tx pgx.Tx, execute string) (probing, all int) {
+func explainedBuffers(d *fixture, tx pgx.Tx, execute string) (probing, all int) {
 	d.Helper()
 	var text []byte
 	if err := tx.QueryRow(d.Context(), execute, pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
@@ -122,9 +122,9 @@ func explainedBuffers(d *desk, tx pgx.Tx, execute string) (probing, all int) {
 }
 
 // liteClaimCost is the pages the claim looked up, in the cache or not.
-func liteClaimCost(d *desk, arg model.JobClaimParams) (all int) {
+func liteClaimCost(d *fixture, arg model.JobClaimParams) (all int) {
 	d.Helper()
-	conn, err := dbtest.DB(d.T, d.s).Conn(d.Context())
+	conn, err := dbtest.DB(d.T, d.Store).Conn(d.Context())
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func liteClaimCost(d *desk, arg model.JobClaimParams) (all int) {
 	return all
 }
 
-func pagesSeen(d *desk, conn interface{ Raw(func(any) error) error }) (pages int) {
+func pagesSeen(d *fixture, conn interface{ Raw(func(any) error) error }) (pages int) {
 	d.Helper()
 	err := conn.Raw(func(driver any) error {
 		for _, op := range []sqlite.DBStatusOp{sqlite.DBStatusCacheHit, sqlite.DBStatusCacheMiss} {
@@ -176,39 +176,39 @@ type rowsOf struct {
 }
 
 // backlogs are the situations that performance.md names, with n for many.
-func backlogs(d *desk, n int) []backlog {
+func backlogs(d *fixture, n int) []backlog {
 	one := func(kinds ...string) jobs.ClaimIn { return jobs.ClaimIn{Kinds: kinds, Limit: 1} }
-	few := rowsOf{1000, row{"build", jobs.Pending, 3, d.now}}
-	later := d.now.Add(24 * time.Hour)
+	few := rowsOf{1000, row{"build", jobs.Pending, 3, d.Now}}
+	later := d.Now.Add(24 * time.Hour)
 	return []backlog{
 		{[]rowsOf{few}, map[string]jobs.ClaimIn{"1,000 pending": one("build")}},
-		{[]rowsOf{{n, few.row}, {1, row{"rare", jobs.Pending, 3, d.now}}}, map[string]jobs.ClaimIn{
+		{[]rowsOf{{n, few.row}, {1, row{"rare", jobs.Pending, 3, d.Now}}}, map[string]jobs.ClaimIn{
 			"many pending": one("build"), "a rare kind behind many": one("rare"),
 			"twenty of many": {Kinds: []string{"build"}, Limit: 20},
 		}},
-		{[]rowsOf{few, {n, row{"build", jobs.Succeeded, 3, d.now}}}, map[string]jobs.ClaimIn{"many finished beside them": one("build")}},
+		{[]rowsOf{few, {n, row{"build", jobs.Succeeded, 3, d.Now}}}, map[string]jobs.ClaimIn{"many finished beside them": one("build")}},
 		{[]rowsOf{few, {n, row{"build", jobs.Pending, 1, later}}}, map[string]jobs.ClaimIn{"many of a higher priority not yet due": one("build")}},
-		{[]rowsOf{few, {n, row{"paused", jobs.Pending, 1, d.now}}}, map[string]jobs.ClaimIn{"a paused kind": one("paused", "build")}},
+		{[]rowsOf{few, {n, row{"paused", jobs.Pending, 1, d.Now}}}, map[string]jobs.ClaimIn{"a paused kind": one("paused", "build")}},
 	}
 }
 
 // measure plants each backlog for an owner of its own, and returns the costs.
-func measure(d *desk, n int) map[string]claimCost {
+func measure(d *fixture, n int) map[string]claimCost {
 	d.Helper()
 	out := map[string]claimCost{}
 	for i, b := range backlogs(d, n) {
 		own := *d
-		own.owner = dbtest.Owner(d.T, d.s, fmt.Sprint("owner", i)).ID
+		own.Owner = dbtest.Owner(d.T, d.Store, fmt.Sprint("owner", i)).ID
 		for k, r := range b.rows {
 			plantFor(&own, r.n, fmt.Sprint(i, "-", k), r.row)
 			if r.kind == "paused" {
 				own.pause("paused")
 			}
 		}
-		if i == 0 && d.s.Engine() == store.Postgres {
-			dbtest.SQL(d.T, d.s, "analyze jobs")
+		if i == 0 && d.Store.Engine() == store.Postgres {
+			dbtest.SQL(d.T, d.Store, "analyze jobs")
 		}
-		own.now = d.now.Add(time.Hour)
+		own.Now = d.Now.Add(time.Hour)
 		for name, in := range b.claims {
 			out[name] = own.cost(in)
 		}
@@ -222,7 +222,7 @@ const jobsIndexes = 8 // a claimed row is written into or taken out of each
 // row locked (its page, its lock, its next entry), and the whole claim, for each
 // level that the trees may have grown, at most one more per probe and per index
 // than with 1,000 pending.
-func flat(d *desk, costs map[string]claimCost, levels int) {
+func flat(d *fixture, costs map[string]claimCost, levels int) {
 	d.Helper()
 	base := costs["1,000 pending"]
 	for name, c := range costs {
@@ -242,9 +242,9 @@ func flat(d *desk, costs map[string]claimCost, levels int) {
 
 // The small form of the claim's budget: counted, so it holds on any machine.
 func TestClaimCostsTheSameWhateverLiesBesideIt(t *testing.T) {
-	each(t, func(d *desk) {
-		n := 20_000
-		if d.s.Engine() == store.SQLite {
+	eachWhole(t, func(d *fixture) {
+		n := 6_000
+		if d.Store.Engine() == store.SQLite {
 			n = 4_000
 		}
 		flat(d, measure(d, n), 1)
@@ -254,15 +254,15 @@ func TestClaimCostsTheSameWhateverLiesBesideIt(t *testing.T) {
 // The table fills up faster than anybody can gather statistics on it. Nor do
 // they lead astray where all rows look alike: SQLite then read the table.
 func TestClaimOfATableWithoutStatisticsSeeksToo(t *testing.T) {
-	each(t, func(d *desk) {
-		n := 20_000
-		if d.s.Engine() == store.SQLite {
+	eachWhole(t, func(d *fixture) {
+		n := 6_000
+		if d.Store.Engine() == store.SQLite {
 			n = 4_000
 		}
-		plant(d, n, "build", jobs.Pending, d.now)
-		d.pass(time.Hour)
+		plant(d, n, "build", jobs.Pending, d.Now)
+		d.Pass(time.Hour)
 		for _, sql := range []string{"select 1", "analyze"} { // and with them
-			dbtest.SQL(d.T, d.s, sql)
+			dbtest.SQL(d.T, d.Store, sql)
 			if c := d.cost(jobs.ClaimIn{Kinds: []string{"build"}, Limit: 1}); c.all > 80 {
 				d.Errorf("after %s: %+v. A new index of jobs? Its predicate must not be one that JobClaim repeats: docs/develop.md, Add a migration", sql, c)
 			}

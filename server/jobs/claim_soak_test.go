@@ -14,33 +14,33 @@ import (
 )
 
 // eachSoak is each with one engine after the other: each wants the machine.
-func eachSoak(t *testing.T, fn func(d *desk)) {
+func eachSoak(t *testing.T, fn func(d *fixture)) {
 	t.Helper()
 	for _, engine := range []string{store.Postgres, store.SQLite} {
 		t.Run(engine, func(t *testing.T) {
 			s := dbtest.Open(t, storeOf(t, engine))
-			fn(&desk{T: t, s: s, owner: dbtest.Owner(t, s, "ada").ID, now: dbtest.T0})
+			fn(newFixture(t, s))
 		})
 	}
 }
 
 // The claim's budget with 100,000 of everything.
 func TestSoakClaimCostWithAHundredThousand(t *testing.T) {
-	eachSoak(t, func(d *desk) { flat(d, measure(d, 100_000), 2) })
+	eachSoak(t, func(d *fixture) { flat(d, measure(d, 100_000), 2) })
 }
 
 // With a million pending, then a million finished beside them.
 func TestSoakClaimCostWithAMillion(t *testing.T) {
-	eachSoak(t, func(d *desk) {
+	eachSoak(t, func(d *fixture) {
 		in := jobs.ClaimIn{Kinds: []string{"build"}, Limit: 1}
 		costs := map[string]claimCost{}
-		from := d.now
+		from := d.Now
 		plantFor(d, 1000, "few", row{"build", jobs.Pending, 3, from})
-		d.pass(time.Hour)
+		d.Pass(time.Hour)
 		costs["1,000 pending"] = d.cost(in)
 		plantFor(d, 999_000, "many", row{"build", jobs.Pending, 3, from.Add(time.Millisecond)})
 		costs["1,000,000 pending, no statistics"] = d.cost(in)
-		dbtest.SQL(d.T, d.s, "analyze")
+		dbtest.SQL(d.T, d.Store, "analyze")
 		costs["1,000,000 pending"] = d.cost(in)
 		plantFor(d, 1_000_000, "done", row{"build", jobs.Succeeded, 3, from})
 		costs["1,000,000 finished beside them"] = d.cost(in)
@@ -50,11 +50,11 @@ func TestSoakClaimCostWithAMillion(t *testing.T) {
 
 // claims claims n jobs one by one, a millisecond apart on the queue's clock, and
 // returns how many a second.
-func claims(d *desk, in jobs.ClaimIn, n int) float64 {
+func claims(d *fixture, in jobs.ClaimIn, n int) float64 {
 	d.Helper()
 	start := time.Now()
 	for range n {
-		d.pass(time.Millisecond)
+		d.Pass(time.Millisecond)
 		if got := d.claimIn(in); len(got) != 1 {
 			d.Fatalf("claimed %d", len(got))
 		}
@@ -65,12 +65,12 @@ func claims(d *desk, in jobs.ClaimIn, n int) float64 {
 // PRF-01: while a foreign transaction pins every dead row, 30,000 claims later
 // a claim still runs at 70 % of the fresh rate or more.
 func TestSoakClaimRateUnderAForeignSnapshot(t *testing.T) {
-	eachSoak(t, func(d *desk) {
-		plant(d, 50_000, "build", jobs.Pending, d.now)
+	eachSoak(t, func(d *fixture) {
+		plant(d, 50_000, "build", jobs.Pending, d.Now)
 		spread(d)
-		dbtest.SQL(d.T, d.s, "vacuum")
-		dbtest.SQL(d.T, d.s, "analyze")
-		d.pass(time.Hour)
+		dbtest.SQL(d.T, d.Store, "vacuum")
+		dbtest.SQL(d.T, d.Store, "analyze")
+		d.Pass(time.Hour)
 		in := jobs.ClaimIn{Kinds: []string{"build"}, Limit: 1, Floors: jobs.NewFloors()}
 		claims(d, in, 500) // warm-up
 		fresh := claims(d, in, 2000)
@@ -95,14 +95,14 @@ func TestSoakClaimRateUnderAForeignSnapshot(t *testing.T) {
 // 100,000 pending of one kind and one of a rare kind behind them.
 func TestSoakClaimIndexAgainstTwoOthers(t *testing.T) {
 	s := dbtest.Open(t, storeOf(t, store.Postgres))
-	d := &desk{T: t, s: s, owner: dbtest.Owner(t, s, "ada").ID, now: dbtest.T0}
-	plant(d, 100_000, "build", jobs.Pending, d.now)
-	plant(d, 1, "rare", jobs.Pending, d.now.Add(time.Minute))
-	plantFor(d, 100_000, "later", row{"build", jobs.Pending, 1, d.now.Add(24 * time.Hour)})
+	d := newFixture(t, s)
+	plant(d, 100_000, "build", jobs.Pending, d.Now)
+	plant(d, 1, "rare", jobs.Pending, d.Now.Add(time.Minute))
+	plantFor(d, 100_000, "later", row{"build", jobs.Pending, 1, d.Now.Add(24 * time.Hour)})
 	dbtest.SQL(t, s, "drop index jobs_claim, jobs_by_created, jobs_by_state, jobs_live_key")
 	conn, _ := pgConn(t, s)
-	due := "and coalesce(waiting_for, state) = 'pending' and run_at <= timestamptz '" + d.now.Add(time.Hour).String() + "'"
-	one := "select id from jobs where owner_id = '" + d.owner + "' " + due
+	due := "and coalesce(waiting_for, state) = 'pending' and run_at <= timestamptz '" + d.Now.Add(time.Hour).String() + "'"
+	one := "select id from jobs where owner_id = '" + d.Owner + "' " + due
 	for _, ix := range []struct {
 		columns string
 		queries map[string]string
@@ -145,7 +145,7 @@ func TestSoakClaimIndexAgainstTwoOthers(t *testing.T) {
 // another stay heap-only.
 func TestSoakHeartbeatsStayHeapOnly(t *testing.T) {
 	s := dbtest.Open(t, storeOf(t, store.Postgres))
-	d := &desk{T: t, s: s, owner: dbtest.Owner(t, s, "ada").ID, now: dbtest.T0}
+	d := newFixture(t, s)
 	hot, total := heartbeats(t, d, 50)
 	t.Logf("%d of %d heartbeats were heap-only", hot, total)
 	if hot*100 < total*95 {

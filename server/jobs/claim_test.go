@@ -14,43 +14,43 @@ import (
 )
 
 func TestClaimedJobIsUnderALeaseWithARunOfItsAttempt(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		before := d.enqueue(jobs.EnqueueIn{Key: ptr("k")}).Job
-		d.pass(time.Second)
+		d.Pass(time.Second)
 		got := d.claim()
 		want := before
 		want.State, want.Attempt, want.LeaseToken, want.ClaimedBy = jobs.Claimed, 1, got.Job.LeaseToken, ptr("w1")
-		want.LeaseExpiresAt, want.UpdatedAt = d.now.Add(time.Minute), d.now
+		want.LeaseExpiresAt, want.UpdatedAt = d.Now.Add(time.Minute), d.Now
 		if diff := cmp.Diff(want, got.Job); diff != "" {
 			d.Errorf("job (-want +got)\n%s", diff)
 		}
 		if diff := cmp.Diff(got.Job, d.job(before.ID)); diff != "" {
 			d.Errorf("read again (-claimed +read)\n%s", diff)
 		}
-		run, err := runs.Get(d.Context(), d.s, d.owner, got.RunID)
+		run, err := runs.Get(d.Context(), d.Store, d.Owner, got.RunID)
 		if err != nil {
 			d.Fatal(err)
 		}
 		wantRun := runs.Run{
-			ID: got.RunID, OwnerID: d.owner, Kind: "job", JobID: &before.ID, Status: "running", Attempt: ptr(int64(1)),
-			Worker: ptr("w1"), Origin: "live", CreatedAt: d.now, StartedAt: d.now,
-			JobState: ptr(jobs.Claimed), JobLeaseExpiresAt: d.now.Add(time.Minute),
+			ID: got.RunID, OwnerID: d.Owner, Kind: "job", JobID: &before.ID, Status: "running", Attempt: ptr(int64(1)),
+			Worker: ptr("w1"), Origin: "live", CreatedAt: d.Now, StartedAt: d.Now,
+			JobState: ptr(jobs.Claimed), JobLeaseExpiresAt: d.Now.Add(time.Minute),
 		}
 		if diff := cmp.Diff(wantRun, run); diff != "" {
 			d.Errorf("run (-want +got)\n%s", diff)
 		}
-		hash := dbtest.Get[string](d.T, d.s, "select token_hash from runs")
+		hash := dbtest.Get[string](d.T, d.Store, "select token_hash from runs")
 		if token := *got.Job.LeaseToken; hash != runs.TokenHash(token) || strings.Contains(hash, token) {
 			d.Errorf("the ledger keeps %q of the token", hash)
 		}
-		if shown := runs.Shown(run, d.now); shown != runs.InProgress {
+		if shown := runs.Shown(run, d.Now); shown != runs.InProgress {
 			d.Errorf("shown as %s", shown)
 		}
 	})
 }
 
 func TestLeaseIsTheKindsUnlessOneIsAsked(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		d.putKind(jobs.KindIn{Name: "slow", LeaseSeconds: 600, MaxAttempts: 5, BackoffBaseSeconds: 5, BackoffCapSeconds: 3600})
 		for range 2 {
 			d.enqueue(jobs.EnqueueIn{Kind: "slow"})
@@ -61,7 +61,7 @@ func TestLeaseIsTheKindsUnlessOneIsAsked(t *testing.T) {
 			var out []string
 			for range 2 {
 				for _, c := range d.claimIn(in) {
-					out = append(out, c.Job.Kind+" "+c.Job.LeaseExpiresAt.Sub(d.now).String())
+					out = append(out, c.Job.Kind+" "+c.Job.LeaseExpiresAt.Sub(d.Now).String())
 				}
 				in.Turn++
 			}
@@ -77,9 +77,9 @@ func TestLeaseIsTheKindsUnlessOneIsAsked(t *testing.T) {
 }
 
 func TestClaimTakesPriorityThenRunAtThenCreationOrder(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		at := func(priority int64, in time.Duration) string {
-			return d.enqueue(jobs.EnqueueIn{Priority: &priority, RunAt: d.now.Add(in)}).Job.ID
+			return d.enqueue(jobs.EnqueueIn{Priority: &priority, RunAt: d.Now.Add(in)}).Job.ID
 		}
 		want := []string{5: ""}
 		want[5] = at(4, 0)
@@ -87,7 +87,7 @@ func TestClaimTakesPriorityThenRunAtThenCreationOrder(t *testing.T) {
 		want[2] = at(3, time.Second)
 		want[1] = at(1, 3*time.Second)
 		want[0] = at(1, 0)
-		d.pass(3 * time.Second)
+		d.Pass(3 * time.Second)
 		var got []string
 		for _, limit := range []int64{4, 100} {
 			for _, c := range d.claimIn(jobs.ClaimIn{Limit: limit}) {
@@ -101,7 +101,7 @@ func TestClaimTakesPriorityThenRunAtThenCreationOrder(t *testing.T) {
 }
 
 func TestKindAskedFirstRotatesWithinAPriority(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		kinds := []string{"a", "b", "c"}
 		for range 4 {
 			for _, kind := range kinds {
@@ -129,20 +129,20 @@ func TestKindAskedFirstRotatesWithinAPriority(t *testing.T) {
 }
 
 func TestJobIsNotClaimedBeforeItsTime(t *testing.T) {
-	each(t, func(d *desk) {
-		d.enqueue(jobs.EnqueueIn{RunAt: d.now.Add(time.Minute)})
-		d.pass(time.Minute - time.Microsecond)
+	each(t, func(d *fixture) {
+		d.enqueue(jobs.EnqueueIn{RunAt: d.Now.Add(time.Minute)})
+		d.Pass(time.Minute - time.Microsecond)
 		if got := d.claimIn(jobs.ClaimIn{}); got != nil {
 			d.Errorf("claimed %d jobs early", len(got))
 		}
-		d.pass(time.Microsecond)
+		d.Pass(time.Microsecond)
 		d.claim()
 	})
 }
 
 func TestUrgentWorkThatIsNotDueHoldsNothingUp(t *testing.T) {
-	each(t, func(d *desk) {
-		d.enqueue(jobs.EnqueueIn{Priority: ptr(int64(1)), RunAt: d.now.Add(time.Minute)})
+	each(t, func(d *fixture) {
+		d.enqueue(jobs.EnqueueIn{Priority: ptr(int64(1)), RunAt: d.Now.Add(time.Minute)})
 		due := d.enqueue(jobs.EnqueueIn{Priority: ptr(int64(4))}).Job
 		if got := d.claim().Job.ID; got != due.ID {
 			d.Errorf("claimed %s", got)
@@ -151,11 +151,11 @@ func TestUrgentWorkThatIsNotDueHoldsNothingUp(t *testing.T) {
 }
 
 func TestClaimOfAnUnknownKindWaitsForIt(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		if got := d.claimIn(jobs.ClaimIn{Kinds: []string{"unheard"}}); got != nil {
 			d.Errorf("claimed %d jobs", len(got))
 		}
-		if _, err := jobs.GetKind(d.Context(), d.s, d.owner, "unheard"); err == nil {
+		if _, err := jobs.GetKind(d.Context(), d.Store, d.Owner, "unheard"); err == nil {
 			d.Error("the claim registered the kind")
 		}
 		d.enqueue(jobs.EnqueueIn{Kind: "unheard"})
@@ -164,16 +164,16 @@ func TestClaimOfAnUnknownKindWaitsForIt(t *testing.T) {
 }
 
 func TestClaimLeavesJobsOfOtherOwnersAndKindsAndThoseHeldBack(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		other := *d
-		other.owner = dbtest.Owner(d.T, d.s, "bob").ID
+		other.Owner = dbtest.Owner(d.T, d.Store, "bob").ID
 		other.enqueue(jobs.EnqueueIn{})
 		d.enqueue(jobs.EnqueueIn{Kind: "other"})
 		for i, reason := range jobs.WaitingFor {
 			job := d.enqueue(jobs.EnqueueIn{Key: ptr(fmt.Sprint(i))}).Job
-			dbtest.SQL(d.T, d.s, "update jobs set waiting_for = $1 where id = $2", reason, job.ID)
+			dbtest.SQL(d.T, d.Store, "update jobs set waiting_for = $1 where id = $2", reason, job.ID)
 		}
-		d.enqueue(jobs.EnqueueIn{RunAt: d.now.Add(time.Second)})
+		d.enqueue(jobs.EnqueueIn{RunAt: d.Now.Add(time.Second)})
 		if got := d.claimIn(jobs.ClaimIn{Kinds: []string{"build"}, Limit: 100}); got != nil {
 			d.Errorf("claimed %d jobs", len(got))
 		}
@@ -182,10 +182,10 @@ func TestClaimLeavesJobsOfOtherOwnersAndKindsAndThoseHeldBack(t *testing.T) {
 
 // CLM-23: who holds what is in the database, not in a process.
 func TestRestartHandsNothingOutTwiceAndTheTokenStillHolds(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{})
 		reborn := *d
-		reborn.s = dbtest.Open(d.T, storeConfig(d))
+		reborn.Store = dbtest.Open(d.T, storeConfig(d))
 		if got := reborn.claimIn(jobs.ClaimIn{Worker: "w2", Limit: 100}); got != nil {
 			d.Errorf("claimed %d jobs that are held", len(got))
 		}
@@ -197,7 +197,7 @@ func TestRestartHandsNothingOutTwiceAndTheTokenStillHolds(t *testing.T) {
 }
 
 func TestClaimTokensAreOfOneJobAndOneAttempt(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		d.enqueue(jobs.EnqueueIn{})
 		d.enqueue(jobs.EnqueueIn{})
 		seen := map[string]bool{}

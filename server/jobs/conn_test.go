@@ -12,9 +12,9 @@ import (
 )
 
 // storeConfig opens the database of d once more.
-func storeConfig(d *desk) store.Config {
+func storeConfig(d *fixture) store.Config {
 	d.Helper()
-	return store.Config{URL: dbtest.URLOf(d.T, d.s)}
+	return store.Config{URL: dbtest.URLOf(d.T, d.Store)}
 }
 
 // storeOf opens a fresh database of one engine.

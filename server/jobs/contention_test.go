@@ -30,7 +30,7 @@ func atOnce(n int, fn func(i int)) {
 
 // ENQ-03: many producers of one key.
 func TestParallelEnqueuesOfOneKeyMakeOneJob(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		var mu sync.Mutex
 		ids, fresh := map[string]int{}, 0
 		atOnce(50, func(i int) {
@@ -49,7 +49,7 @@ func TestParallelEnqueuesOfOneKeyMakeOneJob(t *testing.T) {
 		if len(ids) != 1 || fresh != 1 {
 			d.Errorf("%d ids, %d of them new", len(ids), fresh)
 		}
-		if n := dbtest.Get[int](d.T, d.s, "select count(*) from jobs"); n != 1 {
+		if n := dbtest.Get[int](d.T, d.Store, "select count(*) from jobs"); n != 1 {
 			d.Errorf("%d jobs", n)
 		}
 	})
@@ -57,16 +57,16 @@ func TestParallelEnqueuesOfOneKeyMakeOneJob(t *testing.T) {
 
 // drain claims from many sides until everything was claimed, and checks that
 // nothing was handed out twice.
-func drain(d *desk, claimers, total int, limit func(i int) int64) {
+func drain(d *fixture, claimers, total int, limit func(i int) int64) {
 	d.Helper()
 	var mu sync.Mutex
 	seen := map[string]int{}
 	atOnce(claimers, func(i int) {
 		for turn := uint64(0); ; turn++ {
 			var got jobs.ClaimOut
-			err := d.try(func(q model.Querier) (err error) {
-				got, err = jobs.Claim(d.Context(), q, d.now, jobs.ClaimIn{
-					OwnerID: d.owner, Worker: fmt.Sprint("w", i), Kinds: []string{"a", "b"}, Limit: limit(i), Turn: turn,
+			err := d.Try(func(q model.Querier) (err error) {
+				got, err = jobs.Claim(d.Context(), q, d.Now, jobs.ClaimIn{
+					OwnerID: d.Owner, Worker: fmt.Sprint("w", i), Kinds: []string{"a", "b"}, Limit: limit(i), Turn: turn,
 				})
 				return err
 			})
@@ -91,8 +91,8 @@ func drain(d *desk, claimers, total int, limit func(i int) int64) {
 			d.Errorf("%s was claimed %d times", id, n)
 		}
 	}
-	claimed := dbtest.Get[int](d.T, d.s, "select count(*) from jobs where state = 'claimed' and attempt = 1")
-	open := dbtest.Get[int](d.T, d.s, "select count(*) from runs where status = 'running'")
+	claimed := dbtest.Get[int](d.T, d.Store, "select count(*) from jobs where state = 'claimed' and attempt = 1")
+	open := dbtest.Get[int](d.T, d.Store, "select count(*) from runs where status = 'running'")
 	if len(seen) != total || claimed != total || open != total {
 		d.Errorf("%d ids were handed out, %d rows are claimed, %d runs are open; want %d of each", len(seen), claimed, open, total)
 	}
@@ -100,48 +100,48 @@ func drain(d *desk, claimers, total int, limit func(i int) int64) {
 
 // CLM-05.
 func TestHundredClaimersClaimEachOfAThousandJobsOnce(t *testing.T) {
-	each(t, func(d *desk) {
-		plant(d, 500, "a", jobs.Pending, d.now)
-		plant(d, 500, "b", jobs.Pending, d.now)
-		d.pass(time.Second)
+	eachWhole(t, func(d *fixture) {
+		plant(d, 500, "a", jobs.Pending, d.Now)
+		plant(d, 500, "b", jobs.Pending, d.Now)
+		d.Pass(time.Second)
 		drain(d, 100, 1000, func(i int) int64 { return int64(1 + i%10) })
 	})
 }
 
 // CLM-06: a claim locks and marks exactly what it returns, under every plan.
 func TestClaimTakesAsManyRowsAsItReturns(t *testing.T) {
-	each(t, func(d *desk) {
-		plant(d, 50, "a", jobs.Pending, d.now)
-		d.pass(time.Second)
+	eachWhole(t, func(d *fixture) {
+		plant(d, 50, "a", jobs.Pending, d.Now)
+		d.Pass(time.Second)
 		for i, limit := range []int64{1, 5} {
 			got := d.claimIn(jobs.ClaimIn{Kinds: []string{"a", "b"}, Limit: limit})
-			claimed := dbtest.Get[int](d.T, d.s, "select count(*) from jobs where state = 'claimed'")
+			claimed := dbtest.Get[int](d.T, d.Store, "select count(*) from jobs where state = 'claimed'")
 			if want := []int{1, 6}[i]; len(got) != int(limit) || claimed != want {
 				d.Errorf("limit %d: %d ids, %d rows claimed, want %d", limit, len(got), claimed, want)
 			}
 		}
 		d.putKind(jobs.KindIn{Name: "b", LeaseSeconds: 60, MaxAttempts: 5, BackoffBaseSeconds: 5, BackoffCapSeconds: 9})
-		plant(d, 106, "b", jobs.Pending, d.now.Add(-time.Second))
-		dbtest.SQL(d.T, d.s, "delete from runs")
-		dbtest.SQL(d.T, d.s, "delete from jobs where state = 'claimed'")
+		plant(d, 106, "b", jobs.Pending, d.Now.Add(-time.Second))
+		dbtest.SQL(d.T, d.Store, "delete from runs")
+		dbtest.SQL(d.T, d.Store, "delete from jobs where state = 'claimed'")
 		drain(d, 8, 150, func(i int) int64 { return []int64{1, 5}[i%2] })
 	})
 }
 
 // An empty answer is true: two jobs of two kinds, one transaction held open.
 func TestTwoClaimersOfTwoKindsBothGetOne(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		d.enqueue(jobs.EnqueueIn{Kind: "a"})
 		d.enqueue(jobs.EnqueueIn{Kind: "b"})
 		claim := func(q model.Querier, worker string) ([]jobs.ClaimedJob, error) {
-			got, err := jobs.Claim(d.Context(), q, d.now, jobs.ClaimIn{OwnerID: d.owner, Worker: worker, Kinds: []string{"a", "b"}, Limit: 1})
+			got, err := jobs.Claim(d.Context(), q, d.Now, jobs.ClaimIn{OwnerID: d.Owner, Worker: worker, Kinds: []string{"a", "b"}, Limit: 1})
 			return got.Jobs, err
 		}
 		var first []jobs.ClaimedJob
 		second := make(chan []jobs.ClaimedJob, 1)
 		other := func() {
 			var got []jobs.ClaimedJob
-			err := d.try(func(q model.Querier) (err error) {
+			err := d.Try(func(q model.Querier) (err error) {
 				got, err = claim(q, "w2")
 				return err
 			})
@@ -150,9 +150,9 @@ func TestTwoClaimersOfTwoKindsBothGetOne(t *testing.T) {
 			}
 			second <- got
 		}
-		d.tx(func(q model.Querier) (err error) {
+		d.Tx(func(q model.Querier) (err error) {
 			first, err = claim(q, "w1")
-			if d.s.Engine() == store.Postgres {
+			if d.Store.Engine() == store.Postgres {
 				other() // while this transaction is open
 			} else {
 				go other() // it queues for the writer
@@ -171,12 +171,12 @@ func TestClaimLeavesRowsOfAnOpenClaimAndTakesTheNext(t *testing.T) {
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
 		s := dbtest.Open(t, storeOf(t, store.Postgres))
-		d := &desk{T: t, s: s, owner: dbtest.Owner(t, s, "ada").ID, now: dbtest.T0}
-		plant(d, 10, "a", jobs.Pending, d.now)
-		d.pass(time.Second)
+		d := newFixture(t, s)
+		plant(d, 10, "a", jobs.Pending, d.Now)
+		d.Pass(time.Second)
 		abort := errors.New("abort")
 		err := s.Tx(t.Context(), func(q model.Querier) error {
-			first, err := jobs.Claim(t.Context(), q, d.now, jobs.ClaimIn{OwnerID: d.owner, Worker: "w1", Kinds: []string{"a"}, Limit: 3})
+			first, err := jobs.Claim(t.Context(), q, d.Now, jobs.ClaimIn{OwnerID: d.Owner, Worker: "w1", Kinds: []string{"a"}, Limit: 3})
 			if err != nil || len(first.Jobs) != 3 {
 				t.Errorf("%d, %v", len(first.Jobs), err)
 			}
@@ -196,18 +196,18 @@ func TestClaimLeavesRowsOfAnOpenClaimAndTakesTheNext(t *testing.T) {
 
 // CLM-01 as a race: the reaper and the holder end the same claims at once.
 func TestReaperAndHolderEndEachClaimOnce(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		const n = 100
-		plant(d, n, "build", jobs.Pending, d.now)
-		d.pass(time.Second)
+		plant(d, n, "build", jobs.Pending, d.Now)
+		d.Pass(time.Second)
 		held := d.claimIn(jobs.ClaimIn{Limit: n})
-		d.pass(2 * time.Minute)
+		d.Pass(2 * time.Minute)
 		var mu sync.Mutex
 		done, lost := 0, 0
 		atOnce(6, func(i int) {
 			if i >= 4 {
 				for range 3 {
-					d.tx(func(q model.Querier) error { _, err := jobs.Reap(d.Context(), q, d.now, ""); return err })
+					d.Tx(func(q model.Querier) error { _, err := jobs.Reap(d.Context(), q, d.Now, ""); return err })
 				}
 				return
 			}
@@ -223,10 +223,10 @@ func TestReaperAndHolderEndEachClaimOnce(t *testing.T) {
 				mu.Unlock()
 			}
 		})
-		ended := dbtest.Get[int](d.T, d.s, "select count(*) from jobs where state = 'succeeded'")
-		back := dbtest.Get[int](d.T, d.s, "select count(*) from jobs where state = 'pending'")
-		good := dbtest.Get[int](d.T, d.s, "select count(*) from runs where status = 'succeeded'")
-		gone := dbtest.Get[int](d.T, d.s, "select count(*) from runs where status = 'abandoned'")
+		ended := dbtest.Get[int](d.T, d.Store, "select count(*) from jobs where state = 'succeeded'")
+		back := dbtest.Get[int](d.T, d.Store, "select count(*) from jobs where state = 'pending'")
+		good := dbtest.Get[int](d.T, d.Store, "select count(*) from runs where status = 'succeeded'")
+		gone := dbtest.Get[int](d.T, d.Store, "select count(*) from runs where status = 'abandoned'")
 		if done+lost != n || ended != done || back != lost || good != done || gone != lost {
 			d.Errorf("told done %d, lost %d; jobs succeeded %d, pending %d; runs succeeded %d, abandoned %d", done, lost, ended, back, good, gone)
 		}
@@ -235,7 +235,7 @@ func TestReaperAndHolderEndEachClaimOnce(t *testing.T) {
 
 // ENQ-01: in parallel, one retry counts and the other hears that it is done.
 func TestParallelRetriesReviveOnce(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		for round := range 5 {
 			held := d.held(jobs.EnqueueIn{Key: ptr(fmt.Sprint(round))})
 			d.finished(held, jobs.FinishIn{Action: jobs.Fail})
@@ -257,7 +257,7 @@ func TestParallelRetriesReviveOnce(t *testing.T) {
 }
 
 func TestRetryAndEnqueueOfOneKeyLeaveOneLiveJob(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		for round := range 10 {
 			key := fmt.Sprint(round)
 			held := d.held(jobs.EnqueueIn{Key: &key})
@@ -287,7 +287,7 @@ func TestRetryAndEnqueueOfOneKeyLeaveOneLiveJob(t *testing.T) {
 
 // DBC-08: batches that name the same keys in opposite order.
 func TestBatchesInOppositeOrderDoNotDeadlock(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		forward := make([]jobs.EnqueueIn, 50)
 		for i := range forward {
 			forward[i] = jobs.EnqueueIn{Kind: fmt.Sprint("k", i%3), Key: ptr(fmt.Sprintf("key-%02d", i))}
@@ -308,7 +308,7 @@ func TestBatchesInOppositeOrderDoNotDeadlock(t *testing.T) {
 				}
 			}
 		})
-		if n := dbtest.Get[int](d.T, d.s, "select count(*) from jobs"); n != 50 {
+		if n := dbtest.Get[int](d.T, d.Store, "select count(*) from jobs"); n != 50 {
 			d.Errorf("%d jobs, want 50", n)
 		}
 		d.noDeadlock()

@@ -17,12 +17,12 @@ import (
 
 // noDeadlock checks that nothing had to be rolled back to break a tie: rows are
 // locked in one order everywhere.
-func (d *desk) noDeadlock() {
+func (d *fixture) noDeadlock() {
 	d.Helper()
-	if d.s.Engine() != store.Postgres {
+	if d.Store.Engine() != store.Postgres {
 		return
 	}
-	conn, _ := pgConn(d.T, d.s)
+	conn, _ := pgConn(d.T, d.Store)
 	var n int
 	err := conn.QueryRow(d.Context(), "select deadlocks from pg_stat_database where datname = current_database()").Scan(&n)
 	if err != nil || n != 0 {
@@ -32,7 +32,7 @@ func (d *desk) noDeadlock() {
 
 // Rows are locked in the order of ids whatever the order of their keys.
 func TestBatchesOverLiveKeysAndBatchFinishesDoNotDeadlock(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		const n = 60
 		items := make([]jobs.EnqueueIn, n)
 		for i := range items {
@@ -44,7 +44,7 @@ func TestBatchesOverLiveKeysAndBatchFinishesDoNotDeadlock(t *testing.T) {
 			}
 			var ends []jobs.FinishIn
 			for _, c := range d.claimIn(jobs.ClaimIn{Limit: n}) {
-				ends = append(ends, jobs.FinishIn{OwnerID: d.owner, ID: c.Job.ID, LeaseToken: *c.Job.LeaseToken, Action: jobs.Complete})
+				ends = append(ends, jobs.FinishIn{OwnerID: d.Owner, ID: c.Job.ID, LeaseToken: *c.Job.LeaseToken, Action: jobs.Complete})
 			}
 			atOnce(6, func(i int) {
 				if i%2 == 0 {
@@ -59,8 +59,8 @@ func TestBatchesOverLiveKeysAndBatchFinishesDoNotDeadlock(t *testing.T) {
 					}
 					return
 				}
-				err := d.try(func(q model.Querier) error {
-					_, err := jobs.FinishAll(d.Context(), q, d.now, ends)
+				err := d.Try(func(q model.Querier) error {
+					_, err := jobs.FinishAll(d.Context(), q, d.Now, ends)
 					return err
 				})
 				if err != nil {
@@ -68,7 +68,7 @@ func TestBatchesOverLiveKeysAndBatchFinishesDoNotDeadlock(t *testing.T) {
 				}
 			})
 		}
-		if live := dbtest.Get[int](d.T, d.s, "select count(*) from jobs where finished_at is null"); live != n {
+		if live := dbtest.Get[int](d.T, d.Store, "select count(*) from jobs where finished_at is null"); live != n {
 			d.Errorf("%d live jobs of %d keys", live, n)
 		}
 		d.noDeadlock()
@@ -77,25 +77,25 @@ func TestBatchesOverLiveKeysAndBatchFinishesDoNotDeadlock(t *testing.T) {
 
 // Finishing batches beside single finishes, enqueues and the reaper.
 func TestBatchFinishesInOppositeOrderDoNotDeadlock(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		const n = 60
-		plant(d, n, "build", jobs.Pending, d.now)
-		d.pass(time.Second)
+		plant(d, n, "build", jobs.Pending, d.Now)
+		d.Pass(time.Second)
 		held := d.claimIn(jobs.ClaimIn{Limit: n})
 		items := make([]jobs.FinishIn, n)
 		for i, c := range held {
-			items[i] = jobs.FinishIn{OwnerID: d.owner, ID: c.Job.ID, LeaseToken: *c.Job.LeaseToken, Action: jobs.Complete}
+			items[i] = jobs.FinishIn{OwnerID: d.Owner, ID: c.Job.ID, LeaseToken: *c.Job.LeaseToken, Action: jobs.Complete}
 		}
 		backward := slices.Clone(items)
 		slices.Reverse(backward)
-		d.pass(2 * time.Minute)
+		d.Pass(2 * time.Minute)
 		atOnce(5, func(i int) {
-			err := d.try(func(q model.Querier) error {
+			err := d.Try(func(q model.Querier) error {
 				if i == 4 {
-					_, err := jobs.Reap(d.Context(), q, d.now, "")
+					_, err := jobs.Reap(d.Context(), q, d.Now, "")
 					return err
 				}
-				out, err := jobs.FinishAll(d.Context(), q, d.now, [][]jobs.FinishIn{items, backward}[i%2])
+				out, err := jobs.FinishAll(d.Context(), q, d.Now, [][]jobs.FinishIn{items, backward}[i%2])
 				for k, f := range out {
 					if f.Fault == nil && f.Job.ID != [][]jobs.FinishIn{items, backward}[i%2][k].ID {
 						d.Errorf("item %d was answered with %s", k, f.Job.ID)
@@ -108,7 +108,7 @@ func TestBatchFinishesInOppositeOrderDoNotDeadlock(t *testing.T) {
 				d.Error(err)
 			}
 		})
-		if open := dbtest.Get[int](d.T, d.s, "select count(*) from runs where status = '"+runs.Running+"'"); open != 0 {
+		if open := dbtest.Get[int](d.T, d.Store, "select count(*) from runs where status = '"+runs.Running+"'"); open != 0 {
 			d.Errorf("%d runs are open", open)
 		}
 		d.noDeadlock()

@@ -11,8 +11,8 @@ import (
 )
 
 func TestDuplicateOfAPendingJobReplacesOnlyTheMembersItHas(t *testing.T) {
-	each(t, func(d *desk) {
-		later := d.now.Add(time.Hour)
+	each(t, func(d *fixture) {
+		later := d.Now.Add(time.Hour)
 		first := d.enqueue(jobs.EnqueueIn{
 			Key: ptr("k"), Payload: js(`{"v":1}`), Priority: ptr(int64(2)), RunAt: later,
 			MaxAttempts: ptr(int64(4)), Traceparent: ptr("00-a"),
@@ -28,7 +28,7 @@ func TestDuplicateOfAPendingJobReplacesOnlyTheMembersItHas(t *testing.T) {
 			{"max_attempts", jobs.EnqueueIn{MaxAttempts: ptr(int64(9))}, func(j *model.Job) { j.MaxAttempts = 9 }},
 			{"traceparent", jobs.EnqueueIn{Traceparent: ptr("00-b")}, func(j *model.Job) { j.Traceparent = ptr("00-b") }},
 			{"run_at later", jobs.EnqueueIn{RunAt: later.Add(time.Hour)}, func(j *model.Job) { j.RunAt = later.Add(time.Hour) }},
-			{"run_at in the past", jobs.EnqueueIn{RunAt: d.now.Add(-time.Hour)}, func(j *model.Job) { j.RunAt = d.now }},
+			{"run_at in the past", jobs.EnqueueIn{RunAt: d.Now.Add(-time.Hour)}, func(j *model.Job) { j.RunAt = d.Now }},
 		} {
 			want := d.job(first.ID)
 			tt.change(&want)
@@ -42,11 +42,11 @@ func TestDuplicateOfAPendingJobReplacesOnlyTheMembersItHas(t *testing.T) {
 }
 
 func TestKeepChangesNothing(t *testing.T) {
-	each(t, func(d *desk) {
-		full := jobs.EnqueueIn{Key: ptr("k"), Payload: js(`2`), Priority: ptr(int64(1)), RunAt: d.now.Add(time.Hour), Keep: true}
+	each(t, func(d *fixture) {
+		full := jobs.EnqueueIn{Key: ptr("k"), Payload: js(`2`), Priority: ptr(int64(1)), RunAt: d.Now.Add(time.Hour), Keep: true}
 		d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`1`)})
 		for _, state := range []string{jobs.Pending, jobs.Claimed} {
-			d.pass(time.Second)
+			d.Pass(time.Second)
 			before := d.list(jobs.ListIn{})
 			got := d.enqueue(full)
 			if diff := cmp.Diff(before[0], got.Job); diff != "" || !got.Deduplicated || got.Again {
@@ -65,23 +65,23 @@ func TestKeepChangesNothing(t *testing.T) {
 // A poller that enqueues again can neither push work back nor hammer a failing
 // job.
 func TestDuplicateOfAJobInBackoffMovesItOnlyByAnExplicitRunAt(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{Key: ptr("k")})
 		failed := d.finished(held, jobs.FinishIn{Action: jobs.Fail, Retryable: true, Error: js(`{"code":"x"}`)}).Job
-		d.pass(time.Second)
+		d.Pass(time.Second)
 		same := d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`2`)}).Job
 		if !same.RunAt.Equal(failed.RunAt) || same.Attempt != 1 || string(same.Payload) != "2" {
 			d.Errorf("run_at %s, attempt %d, payload %s", same.RunAt, same.Attempt, same.Payload)
 		}
-		moved := d.enqueue(jobs.EnqueueIn{Key: ptr("k"), RunAt: d.now}).Job
-		if !moved.RunAt.Equal(d.now) || moved.Attempt != 1 {
+		moved := d.enqueue(jobs.EnqueueIn{Key: ptr("k"), RunAt: d.Now}).Job
+		if !moved.RunAt.Equal(d.Now) || moved.Attempt != 1 {
 			d.Errorf("moved to %s, attempt %d", moved.RunAt, moved.Attempt)
 		}
 	})
 }
 
 func TestReplacedMaxAttemptsLeaveTheAttemptThatIsDue(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		for range 3 {
 			d.enqueue(jobs.EnqueueIn{Key: ptr("k")})
 			d.finished(d.claim(), jobs.FinishIn{Action: jobs.Fail, Retryable: true, RetryAfter: ptr(int64(0))})
@@ -93,7 +93,7 @@ func TestReplacedMaxAttemptsLeaveTheAttemptThatIsDue(t *testing.T) {
 }
 
 func TestSameKeyOfAnotherKindIsInUseWhileLive(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		var held jobs.ClaimedJob
 		d.enqueue(jobs.EnqueueIn{Key: ptr("k")})
 		for _, state := range []string{jobs.Pending, jobs.Claimed} {
@@ -117,7 +117,7 @@ func TestSameKeyOfAnotherKindIsInUseWhileLive(t *testing.T) {
 
 // ENQ-02: what was asked while the job ran is not swallowed.
 func TestDuplicateOfAClaimedJobFollowsItsEnd(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		for _, in := range []jobs.FinishIn{{Action: jobs.Complete, Result: js(`1`)}, {Action: jobs.Fail}} {
 			held := d.held(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`{"v":1}`), Priority: ptr(int64(2))})
 			got := d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`{"v":2}`)})
@@ -127,13 +127,13 @@ func TestDuplicateOfAClaimedJobFollowsItsEnd(t *testing.T) {
 			if now := d.state(held.Job.ID, jobs.Claimed); string(now.Payload) != `{"v":1}` {
 				d.Errorf("the holder's payload became %s", now.Payload)
 			}
-			d.pass(time.Second)
+			d.Pass(time.Second)
 			ended := d.finished(held, in).Job
 			next := d.job(*ended.FollowedBy)
 			want := model.Job{
-				ID: next.ID, OwnerID: d.owner, Kind: "build", State: jobs.Pending, Key: ptr("k"),
-				Payload: js(`{"v":2}`), Priority: 2, RunAt: d.now, MaxAttempts: 5, Follows: &ended.ID,
-				CreatedAt: d.now, UpdatedAt: d.now,
+				ID: next.ID, OwnerID: d.Owner, Kind: "build", State: jobs.Pending, Key: ptr("k"),
+				Payload: js(`{"v":2}`), Priority: 2, RunAt: d.Now, MaxAttempts: 5, Follows: &ended.ID,
+				CreatedAt: d.Now, UpdatedAt: d.Now,
 			}
 			if diff := cmp.Diff(want, next); diff != "" || ended.Again != nil {
 				d.Errorf("again %s, successor (-want +got)\n%s", ended.Again, diff)
@@ -144,32 +144,32 @@ func TestDuplicateOfAClaimedJobFollowsItsEnd(t *testing.T) {
 }
 
 func TestOfSeveralAgainTheLastWinsAndTakesTheRestFromTheClaimedJob(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`0`), MaxAttempts: ptr(int64(3)), Traceparent: ptr("00-a")})
 		d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`1`), Priority: ptr(int64(1)), Traceparent: ptr("00-b")})
-		d.enqueue(jobs.EnqueueIn{Key: ptr("k"), RunAt: d.now.Add(time.Hour), MaxAttempts: ptr(int64(8))})
+		d.enqueue(jobs.EnqueueIn{Key: ptr("k"), RunAt: d.Now.Add(time.Hour), MaxAttempts: ptr(int64(8))})
 		d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`9`), Keep: true})
 		next := d.job(*d.finished(held, jobs.FinishIn{Action: jobs.Complete}).Job.FollowedBy)
 		if string(next.Payload) != "0" || next.Priority != 3 || text(next.Traceparent) != "00-a" {
 			d.Errorf("payload %s, priority %d, traceparent %s", next.Payload, next.Priority, text(next.Traceparent))
 		}
-		if !next.RunAt.Equal(d.now.Add(time.Hour)) || next.MaxAttempts != 8 {
+		if !next.RunAt.Equal(d.Now.Add(time.Hour)) || next.MaxAttempts != 8 {
 			d.Errorf("run_at %s, max_attempts %d", next.RunAt, next.MaxAttempts)
 		}
 	})
 }
 
 func TestAgainReplacesTheMembersOfAJobThatReturnsToPending(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		for name, in := range map[string]jobs.FinishIn{
 			"fail":    {Action: jobs.Fail, Retryable: true},
 			"snooze":  {Action: jobs.Snooze, Seconds: 5},
 			"release": {Action: jobs.Release},
 		} {
 			held := d.held(jobs.EnqueueIn{Key: ptr(name), Payload: js(`1`)})
-			d.enqueue(jobs.EnqueueIn{Key: ptr(name), Payload: js(`2`), RunAt: d.now.Add(time.Minute)})
+			d.enqueue(jobs.EnqueueIn{Key: ptr(name), Payload: js(`2`), RunAt: d.Now.Add(time.Minute)})
 			back := d.finished(held, in).Job
-			if string(back.Payload) != "2" || !back.RunAt.Equal(d.now.Add(time.Minute)) || back.State != jobs.Pending {
+			if string(back.Payload) != "2" || !back.RunAt.Equal(d.Now.Add(time.Minute)) || back.State != jobs.Pending {
 				d.Errorf("%s: %s, payload %s, run_at %s", name, back.State, back.Payload, back.RunAt)
 			}
 			if back.Again != nil || back.FollowedBy != nil {
@@ -180,19 +180,19 @@ func TestAgainReplacesTheMembersOfAJobThatReturnsToPending(t *testing.T) {
 }
 
 func TestAgainThatIsTakenBackByTheReaperReplacesToo(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`1`)})
 		d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`2`)})
-		d.pass(time.Hour)
+		d.Pass(time.Hour)
 		d.reap()
-		if back := d.state(held.Job.ID, jobs.Pending); string(back.Payload) != "2" || !back.RunAt.Equal(d.now) {
+		if back := d.state(held.Job.ID, jobs.Pending); string(back.Payload) != "2" || !back.RunAt.Equal(d.Now) {
 			d.Errorf("payload %s, run_at %s", back.Payload, back.RunAt)
 		}
 	})
 }
 
 func TestCancelDropsWhatWasAskedAgain(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{Key: ptr("k")})
 		d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`2`)})
 		if job, err := d.cancel(held.Job.ID); err != nil || job.Again != nil {
@@ -211,7 +211,7 @@ func TestCancelDropsWhatWasAskedAgain(t *testing.T) {
 // A cancel drops what was asked before and after it; a holder that completes all
 // the same is followed by what was asked after it.
 func TestAgainAskedAfterTheCancelRequestFollowsASuccessAlone(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		for _, tt := range []struct {
 			end   jobs.FinishIn
 			state string
@@ -235,7 +235,7 @@ func TestAgainAskedAfterTheCancelRequestFollowsASuccessAlone(t *testing.T) {
 				d.Errorf("cancelling twice: %v\n%s", err, cmp.Diff(before, twice))
 			}
 			if tt.end.Action == "" {
-				d.pass(2 * time.Minute)
+				d.Pass(2 * time.Minute)
 				d.reap()
 			} else {
 				d.finished(held, tt.end)

@@ -15,11 +15,11 @@ import (
 )
 
 func TestNewJobTakesTheDefaults(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		got := d.enqueue(jobs.EnqueueIn{Kind: "build"})
 		want := model.Job{
-			ID: got.Job.ID, OwnerID: d.owner, Kind: "build", State: jobs.Pending, Payload: js(`{}`),
-			Priority: 3, RunAt: d.now, MaxAttempts: 5, CreatedAt: d.now, UpdatedAt: d.now,
+			ID: got.Job.ID, OwnerID: d.Owner, Kind: "build", State: jobs.Pending, Payload: js(`{}`),
+			Priority: 3, RunAt: d.Now, MaxAttempts: 5, CreatedAt: d.Now, UpdatedAt: d.Now,
 		}
 		if diff := cmp.Diff(want, got.Job); diff != "" || got.Deduplicated || got.Again {
 			t.Errorf("deduplicated %v, again %v, job (-want +got)\n%s", got.Deduplicated, got.Again, diff)
@@ -31,15 +31,15 @@ func TestNewJobTakesTheDefaults(t *testing.T) {
 }
 
 func TestNewJobTakesWhatIsAsked(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		got := d.enqueue(jobs.EnqueueIn{
 			Kind: "build", Key: ptr("k"), Payload: js(`[1]`), Priority: ptr(int64(1)),
-			RunAt: d.now.Add(time.Hour), MaxAttempts: ptr(int64(2)), Traceparent: ptr("00-a-b-01"),
+			RunAt: d.Now.Add(time.Hour), MaxAttempts: ptr(int64(2)), Traceparent: ptr("00-a-b-01"),
 		}).Job
 		want := model.Job{
-			ID: got.ID, OwnerID: d.owner, Kind: "build", State: jobs.Pending, Key: ptr("k"), Payload: js(`[1]`),
-			Priority: 1, RunAt: d.now.Add(time.Hour), MaxAttempts: 2, Traceparent: ptr("00-a-b-01"),
-			CreatedAt: d.now, UpdatedAt: d.now,
+			ID: got.ID, OwnerID: d.Owner, Kind: "build", State: jobs.Pending, Key: ptr("k"), Payload: js(`[1]`),
+			Priority: 1, RunAt: d.Now.Add(time.Hour), MaxAttempts: 2, Traceparent: ptr("00-a-b-01"),
+			CreatedAt: d.Now, UpdatedAt: d.Now,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			d.Errorf("(-want +got)\n%s", diff)
@@ -48,9 +48,9 @@ func TestNewJobTakesWhatIsAsked(t *testing.T) {
 }
 
 func TestRunAtInThePastIsStoredAsNow(t *testing.T) {
-	each(t, func(d *desk) {
-		for _, at := range []coltype.Time{d.now.Add(-time.Microsecond), d.now.Add(-1000 * time.Hour)} {
-			if got := d.enqueue(jobs.EnqueueIn{RunAt: at}).Job.RunAt; !got.Equal(d.now) {
+	each(t, func(d *fixture) {
+		for _, at := range []coltype.Time{d.Now.Add(-time.Microsecond), d.Now.Add(-1000 * time.Hour)} {
+			if got := d.enqueue(jobs.EnqueueIn{RunAt: at}).Job.RunAt; !got.Equal(d.Now) {
 				d.Errorf("run_at %s was stored as %s", at, got)
 			}
 		}
@@ -58,16 +58,16 @@ func TestRunAtInThePastIsStoredAsNow(t *testing.T) {
 }
 
 func TestUnregisteredKindIsRegisteredWithDefaultsByItsFirstEnqueue(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		d.enqueue(jobs.EnqueueIn{Kind: "new.kind"})
-		d.pass(time.Hour)
+		d.Pass(time.Hour)
 		d.enqueue(jobs.EnqueueIn{Kind: "new.kind"})
-		kind, err := jobs.GetKind(d.Context(), d.s, d.owner, "new.kind")
+		kind, err := jobs.GetKind(d.Context(), d.Store, d.Owner, "new.kind")
 		if err != nil {
 			d.Fatal(err)
 		}
 		want := model.JobKind{
-			OwnerID: d.owner, Name: "new.kind", LeaseSeconds: 60, MaxAttempts: 5,
+			OwnerID: d.Owner, Name: "new.kind", LeaseSeconds: 60, MaxAttempts: 5,
 			BackoffBaseSeconds: 5, BackoffCapSeconds: 3600, Version: 1, CreatedAt: dbtest.T0, UpdatedAt: dbtest.T0,
 		}
 		if diff := cmp.Diff(want, kind); diff != "" {
@@ -77,7 +77,7 @@ func TestUnregisteredKindIsRegisteredWithDefaultsByItsFirstEnqueue(t *testing.T)
 }
 
 func TestAbsentMaxAttemptsAreThoseOfTheKind(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		d.putKind(jobs.KindIn{Name: "build", LeaseSeconds: 90, MaxAttempts: 7, BackoffBaseSeconds: 1, BackoffCapSeconds: 9})
 		if got := d.enqueue(jobs.EnqueueIn{}).Job.MaxAttempts; got != 7 {
 			d.Errorf("max_attempts %d, want the kind's 7", got)
@@ -86,13 +86,13 @@ func TestAbsentMaxAttemptsAreThoseOfTheKind(t *testing.T) {
 }
 
 func TestEveryOwnerHasTheBuiltinKindsOnly(t *testing.T) {
-	each(t, func(d *desk) {
-		page, err := d.s.KindPage(d.Context(), model.KindPageParams{OwnerID: d.owner, Max: 100})
+	each(t, func(d *fixture) {
+		page, err := d.Store.KindPage(d.Context(), model.KindPageParams{OwnerID: d.Owner, Max: 100})
 		if err != nil || len(page) != len(control.BuiltinKinds) {
 			d.Fatalf("%d kinds, %v", len(page), err)
 		}
 		for _, name := range control.BuiltinKinds {
-			if _, err := jobs.GetKind(d.Context(), d.s, d.owner, name); err != nil {
+			if _, err := jobs.GetKind(d.Context(), d.Store, d.Owner, name); err != nil {
 				d.Errorf("%s: %v", name, err)
 			}
 		}
@@ -100,7 +100,7 @@ func TestEveryOwnerHasTheBuiltinKindsOnly(t *testing.T) {
 }
 
 func TestJobWithoutAKeyIsNeverADuplicate(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		repo := &repos.Ref{Forge: "github", Host: "github.com", Namespace: "acme", Name: "site"}
 		for _, in := range []jobs.EnqueueIn{{Kind: "build"}, {Kind: "build", Repo: repo}} {
 			a, b := d.enqueue(in), d.enqueue(in)
@@ -111,7 +111,7 @@ func TestJobWithoutAKeyIsNeverADuplicate(t *testing.T) {
 				d.Errorf("repo_id %s", text(a.Job.RepoID))
 			}
 		}
-		if n := dbtest.Get[int](d.T, d.s, "select count(*) from repos"); n != 1 {
+		if n := dbtest.Get[int](d.T, d.Store, "select count(*) from repos"); n != 1 {
 			d.Errorf("%d repos are tracked, want 1", n)
 		}
 	})
@@ -119,7 +119,7 @@ func TestJobWithoutAKeyIsNeverADuplicate(t *testing.T) {
 
 // NAM-01: forges do not tell names apart by case.
 func TestOneIssueHasOneLiveJobHoweverTheRepoIsSpelled(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		issue := func(namespace, name string) jobs.EnqueueIn {
 			ref, faults := repos.Ref{Forge: "gitea", Host: "Git.Example.Org", Namespace: namespace, Name: name}.Normal()
 			if len(faults) > 0 {
@@ -135,7 +135,7 @@ func TestOneIssueHasOneLiveJobHoweverTheRepoIsSpelled(t *testing.T) {
 		if got, want := text(first.Job.Key), "issue:gitea:git.example.org/acme/repo#7"; got != want {
 			d.Errorf("key %q, want %q", got, want)
 		}
-		if name := dbtest.Get[string](d.T, d.s, "select namespace || '/' || name from repos"); name != "Acme/Repo" {
+		if name := dbtest.Get[string](d.T, d.Store, "select namespace || '/' || name from repos"); name != "Acme/Repo" {
 			d.Errorf("the repo is kept as %q", name)
 		}
 		// Whatever the kind: one live job per issue.
@@ -160,15 +160,15 @@ func TestOneIssueHasOneLiveJobHoweverTheRepoIsSpelled(t *testing.T) {
 }
 
 func TestKeysOfTwoOwnersDoNotMeet(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		other := *d
-		other.owner = dbtest.Owner(d.T, d.s, "bob").ID
+		other.Owner = dbtest.Owner(d.T, d.Store, "bob").ID
 		mine, theirs := d.enqueue(jobs.EnqueueIn{Key: ptr("k")}), other.enqueue(jobs.EnqueueIn{Key: ptr("k")})
 		if theirs.Deduplicated || mine.Job.ID == theirs.Job.ID {
 			d.Error("a key of another owner was met")
 		}
 		// A row of another owner answers exactly as an unknown id does.
-		_, err := jobs.Get(d.Context(), d.s, d.owner, theirs.Job.ID)
+		_, err := jobs.Get(d.Context(), d.Store, d.Owner, theirs.Job.ID)
 		d.faulted(err, "not_found", "")
 		_, err = d.cancel(theirs.Job.ID)
 		d.faulted(err, "not_found", "")
@@ -188,7 +188,7 @@ func TestKeysOfTwoOwnersDoNotMeet(t *testing.T) {
 }
 
 func TestBatchAnswersItemByItemInOrder(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		live := d.enqueue(jobs.EnqueueIn{Key: ptr("live")}).Job
 		out, err := d.tryEnqueue(
 			jobs.EnqueueIn{Kind: "build", Key: ptr("z"), Payload: js(`1`)},

@@ -21,7 +21,7 @@ var actions = []jobs.FinishIn{
 }
 
 func TestEachFinishWritesTheJobAndItsRunTogether(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		wants := []struct {
 			state, run, reason string
 			attempt            int64
@@ -38,7 +38,7 @@ func TestEachFinishWritesTheJobAndItsRunTogether(t *testing.T) {
 			if _, err := d.beat(held, jobs.HeartbeatIn{Progress: js(`"half"`)}); err != nil {
 				d.Fatal(err)
 			}
-			d.pass(time.Second)
+			d.Pass(time.Second)
 			out, want := d.finished(held, in), wants[i]
 			job := out.Job
 			if job.State != want.state || job.Attempt != want.attempt {
@@ -47,7 +47,7 @@ func TestEachFinishWritesTheJobAndItsRunTogether(t *testing.T) {
 			if job.LeaseToken != nil || job.ClaimedBy != nil || !job.LeaseExpiresAt.IsZero() {
 				d.Errorf("%s: the lease is still there", in.Action)
 			}
-			if want.state == jobs.Pending && !job.RunAt.Equal(d.now.Add(want.wait)) {
+			if want.state == jobs.Pending && !job.RunAt.Equal(d.Now.Add(want.wait)) {
 				d.Errorf("%s: runs at %s, want in %s", in.Action, job.RunAt, want.wait)
 			}
 			if diff := cmp.Diff(job, d.job(job.ID)); diff != "" {
@@ -58,7 +58,7 @@ func TestEachFinishWritesTheJobAndItsRunTogether(t *testing.T) {
 			if diff := cmp.Diff(out.Run, run); diff != "" {
 				d.Errorf("%s, run (-answered +read)\n%s", in.Action, diff)
 			}
-			if run.ID != held.RunID || run.Status != want.run || text(run.TerminalReason) != want.reason || !run.CompletedAt.Equal(d.now) {
+			if run.ID != held.RunID || run.Status != want.run || text(run.TerminalReason) != want.reason || !run.CompletedAt.Equal(d.Now) {
 				d.Errorf("%s: run %s %s at %s", in.Action, run.Status, text(run.TerminalReason), run.CompletedAt)
 			}
 			if string(run.Progress) != `"half"` || string(run.Error) != string(in.Error) || string(job.Result) != string(in.Result) {
@@ -75,11 +75,11 @@ func TestEachFinishWritesTheJobAndItsRunTogether(t *testing.T) {
 
 // CLM-08, CLM-10: an answer is lost, the client repeats.
 func TestSameActionAgainByItsHolderChangesNothing(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		for _, in := range actions {
 			held := d.held(jobs.EnqueueIn{Priority: ptr(int64(1))})
 			first := d.finished(held, in)
-			d.pass(time.Second)
+			d.Pass(time.Second)
 			again := in
 			again.Result, again.Error, again.RetryAfter, again.Seconds = js(`"other"`), js(`{"code":"other"}`), ptr(int64(9)), 9
 			second := d.finished(held, again)
@@ -103,7 +103,7 @@ func TestSameActionAgainByItsHolderChangesNothing(t *testing.T) {
 }
 
 func TestRepeatedActionAnswersWithTheJobAsItStandsNow(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{})
 		d.finished(held, jobs.FinishIn{Action: jobs.Release})
 		now := d.claim()
@@ -118,9 +118,9 @@ func TestRepeatedActionAnswersWithTheJobAsItStandsNow(t *testing.T) {
 
 // CLM-03: a worker that lost its lease changes nothing, whatever it reports.
 func TestStaleTokenIsLeaseLostAndTheRowStays(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		stale := d.held(jobs.EnqueueIn{})
-		d.pass(66 * time.Second)
+		d.Pass(66 * time.Second)
 		if n := d.reap(); n != 1 {
 			d.Fatalf("reaped %d", n)
 		}
@@ -154,11 +154,11 @@ func TestStaleTokenIsLeaseLostAndTheRowStays(t *testing.T) {
 
 // CLM-10: a lease is renewed by its own token only.
 func TestTokenOfAnotherJobOrOfNobodyIsLeaseLost(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		mine, other := d.held(jobs.EnqueueIn{}), d.held(jobs.EnqueueIn{})
 		for _, token := range []string{*other.Job.LeaseToken, "made up", "%", " " + *mine.Job.LeaseToken} {
 			before := d.job(mine.Job.ID)
-			d.pass(time.Second)
+			d.Pass(time.Second)
 			_, err := d.beat(mine, jobs.HeartbeatIn{LeaseToken: token})
 			d.faulted(err, "lease_lost", jobs.Claimed)
 			for _, in := range actions {
@@ -180,11 +180,11 @@ func TestTokenOfAnotherJobOrOfNobodyIsLeaseLost(t *testing.T) {
 }
 
 func TestExpiredLeaseThatWasNotTakenBackStillCounts(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		renewed, ended := d.held(jobs.EnqueueIn{}), d.held(jobs.EnqueueIn{})
-		d.pass(time.Hour)
+		d.Pass(time.Hour)
 		beat, err := d.beat(renewed, jobs.HeartbeatIn{})
-		if err != nil || !beat.LeaseExpiresAt.Equal(d.now.Add(time.Minute)) {
+		if err != nil || !beat.LeaseExpiresAt.Equal(d.Now.Add(time.Minute)) {
 			d.Errorf("renewed to %s, %v", beat.LeaseExpiresAt, err)
 		}
 		d.finished(ended, jobs.FinishIn{Action: jobs.Complete})
@@ -195,7 +195,7 @@ func TestExpiredLeaseThatWasNotTakenBackStillCounts(t *testing.T) {
 }
 
 func TestHeartbeatExtendsTheLeaseAndKeepsTheLastProgress(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{})
 		for _, tt := range []struct {
 			in       jobs.HeartbeatIn
@@ -207,14 +207,14 @@ func TestHeartbeatExtendsTheLeaseAndKeepsTheLastProgress(t *testing.T) {
 			{jobs.HeartbeatIn{LeaseSeconds: ptr(int64(600))}, 10 * time.Minute, `{"done":1}`},
 			{jobs.HeartbeatIn{LeaseSeconds: ptr(int64(10)), Progress: js(`null`)}, 10 * time.Second, `null`},
 		} {
-			d.pass(time.Second)
+			d.Pass(time.Second)
 			beat, err := d.beat(held, tt.in)
-			want := jobs.Beat{Worker: "w1", LeaseExpiresAt: d.now.Add(tt.lease), Directive: "continue"}
+			want := jobs.Beat{Worker: "w1", LeaseExpiresAt: d.Now.Add(tt.lease), Directive: "continue"}
 			if diff := cmp.Diff(want, beat); diff != "" || err != nil {
 				d.Errorf("%v (-want +got)\n%s", err, diff)
 			}
 			job := d.job(held.Job.ID)
-			if !job.LeaseExpiresAt.Equal(beat.LeaseExpiresAt) || string(job.Progress) != tt.progress || !job.UpdatedAt.Equal(d.now) {
+			if !job.LeaseExpiresAt.Equal(beat.LeaseExpiresAt) || string(job.Progress) != tt.progress || !job.UpdatedAt.Equal(d.Now) {
 				d.Errorf("lease %s, progress %s, updated %s", job.LeaseExpiresAt, job.Progress, job.UpdatedAt)
 			}
 		}
@@ -224,7 +224,7 @@ func TestHeartbeatExtendsTheLeaseAndKeepsTheLastProgress(t *testing.T) {
 // A heartbeat that names no lease never takes time away; one that does sets it
 // from now.
 func TestHeartbeatWithoutLeaseSecondsNeverShortensTheLease(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		d.enqueue(jobs.EnqueueIn{})
 		held := d.claimIn(jobs.ClaimIn{LeaseSeconds: ptr(int64(600))})[0]
 		for _, tt := range []struct {
@@ -238,9 +238,9 @@ func TestHeartbeatWithoutLeaseSecondsNeverShortensTheLease(t *testing.T) {
 			{time.Second, ptr(int64(10)), 10 * time.Second},
 			{time.Minute, nil, time.Minute}, // ran out, not yet taken back
 		} {
-			d.pass(tt.after)
+			d.Pass(tt.after)
 			beat, err := d.beat(held, jobs.HeartbeatIn{LeaseSeconds: tt.in})
-			if left := beat.LeaseExpiresAt.Sub(d.now); left != tt.want || err != nil {
+			if left := beat.LeaseExpiresAt.Sub(d.Now); left != tt.want || err != nil {
 				d.Errorf("after %s: %s left, want %s, %v", tt.after, left, tt.want, err)
 			}
 		}
@@ -248,15 +248,15 @@ func TestHeartbeatWithoutLeaseSecondsNeverShortensTheLease(t *testing.T) {
 }
 
 func TestFailWaitsForTheBackoffOfItsKindUntilAttemptsRunOut(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		d.putKind(jobs.KindIn{Name: "build", LeaseSeconds: 60, MaxAttempts: 4, BackoffBaseSeconds: 10, BackoffCapSeconds: 25})
 		id := d.enqueue(jobs.EnqueueIn{}).Job.ID
 		for attempt, wait := range []time.Duration{8 * time.Second, 24 * time.Second, 25 * time.Second} {
 			out := d.finished(d.claim(), jobs.FinishIn{Action: jobs.Fail, Retryable: true, Error: js(`{"code":"x"}`), Jitter: []float64{0.8, 1.2, 1}[attempt]})
-			if !out.Job.RunAt.Equal(d.now.Add(wait)) || out.Job.Attempt != int64(attempt+1) {
-				d.Errorf("attempt %d waits %s, want %s", out.Job.Attempt, out.Job.RunAt.Sub(d.now), wait)
+			if !out.Job.RunAt.Equal(d.Now.Add(wait)) || out.Job.Attempt != int64(attempt+1) {
+				d.Errorf("attempt %d waits %s, want %s", out.Job.Attempt, out.Job.RunAt.Sub(d.Now), wait)
 			}
-			d.pass(wait)
+			d.Pass(wait)
 		}
 		out := d.finished(d.claim(), jobs.FinishIn{Action: jobs.Fail, Retryable: true, Error: js(`{"code":"last"}`)})
 		if job := d.state(id, jobs.Failed); out.Job.Attempt != 4 || string(job.Error) != `{"code":"last"}` {
@@ -269,11 +269,11 @@ func TestFailWaitsForTheBackoffOfItsKindUntilAttemptsRunOut(t *testing.T) {
 }
 
 func TestRetryAfterReplacesTheBackoff(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		for _, s := range []int64{0, 1, 2_592_000} {
 			held := d.held(jobs.EnqueueIn{Priority: ptr(int64(1))})
 			out := d.finished(held, jobs.FinishIn{Action: jobs.Fail, Retryable: true, RetryAfter: &s})
-			if want := d.now.Add(time.Duration(s) * time.Second); !out.Job.RunAt.Equal(want) {
+			if want := d.Now.Add(time.Duration(s) * time.Second); !out.Job.RunAt.Equal(want) {
 				d.Errorf("retry_after_seconds %d: runs at %s", s, out.Job.RunAt)
 			}
 			_, _ = d.cancel(out.Job.ID)
@@ -282,7 +282,7 @@ func TestRetryAfterReplacesTheBackoff(t *testing.T) {
 }
 
 func TestSnoozeAndReleaseNeverUseAnAttemptUp(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		id := d.enqueue(jobs.EnqueueIn{MaxAttempts: ptr(int64(1))}).Job.ID
 		for i := range 6 {
 			in := jobs.FinishIn{Action: jobs.Release}
@@ -303,7 +303,7 @@ func TestSnoozeAndReleaseNeverUseAnAttemptUp(t *testing.T) {
 }
 
 func TestAfterACancelRequestOnlySuccessIsNotACancel(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		ends := map[string]string{"succeeded": jobs.Succeeded, "failed": jobs.Cancelled, "cancelled": jobs.Cancelled}
 		for _, in := range actions {
 			held := d.held(jobs.EnqueueIn{})
@@ -314,7 +314,7 @@ func TestAfterACancelRequestOnlySuccessIsNotACancel(t *testing.T) {
 				d.Errorf("the holder hears %q, %v", beat.Directive, err)
 			}
 			out := d.finished(held, in)
-			if want := ends[out.Run.Status]; out.Job.State != want || !out.Job.FinishedAt.Equal(d.now) {
+			if want := ends[out.Run.Status]; out.Job.State != want || !out.Job.FinishedAt.Equal(d.Now) {
 				d.Errorf("%s: %s, want %s", in.Action, out.Job.State, want)
 			}
 		}
@@ -323,36 +323,36 @@ func TestAfterACancelRequestOnlySuccessIsNotACancel(t *testing.T) {
 
 // CLM-17: a claim is whole or it is not there.
 func TestHalfLockedRowsCannotBeWritten(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		d.held(jobs.EnqueueIn{})
 		for _, set := range []string{
 			"claimed_by = null", "lease_token = null", "lease_expires_at = null",
 			"state = 'pending'", "state = 'succeeded'", "state = 'succeeded', finished_at = updated_at",
 			"state = 'pending', lease_token = null, lease_expires_at = null", "finished_at = updated_at",
 		} {
-			if _, err := dbtest.DB(d.T, d.s).ExecContext(d.Context(), "update jobs set "+set); err == nil {
+			if _, err := dbtest.DB(d.T, d.Store).ExecContext(d.Context(), "update jobs set "+set); err == nil {
 				d.Errorf("set %s was taken", set)
 			}
 		}
-		if n := dbtest.Get[int](d.T, d.s, "select count(*) from runs where status = 'running'"); n != 1 {
+		if n := dbtest.Get[int](d.T, d.Store, "select count(*) from runs where status = 'running'"); n != 1 {
 			d.Errorf("%d running runs", n)
 		}
 	})
 }
 
 func TestShownStatusFollowsTheLease(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{})
 		shown := func(want string) {
 			d.Helper()
-			if got := runs.Shown(d.runs(held.Job.ID)[0], d.now); got != want {
+			if got := runs.Shown(d.runs(held.Job.ID)[0], d.Now); got != want {
 				d.Errorf("shown as %s, want %s", got, want)
 			}
 		}
 		shown(runs.InProgress)
-		d.pass(time.Minute + runs.Grace)
+		d.Pass(time.Minute + runs.Grace)
 		shown(runs.InProgress)
-		d.pass(time.Microsecond)
+		d.Pass(time.Microsecond)
 		shown(runs.Failed)
 		d.reap()
 		shown(runs.Abandoned)

@@ -13,18 +13,18 @@ import (
 
 // heartbeats beats 60 jobs in each of rounds, and returns how many of the
 // updates were heap-only.
-func heartbeats(t *testing.T, d *desk, rounds int) (hot, total int) {
+func heartbeats(t *testing.T, d *fixture, rounds int) (hot, total int) {
 	t.Helper()
 	for range 60 {
 		d.enqueue(jobs.EnqueueIn{Payload: js(`{"text":"` + strings.Repeat("x", 200) + `"}`)})
 	}
 	held := d.claimIn(jobs.ClaimIn{Limit: 100})
-	conn, q := pgConn(t, d.s)
+	conn, q := pgConn(t, d.Store)
 	for range rounds {
-		d.pass(20 * time.Second)
+		d.Pass(20 * time.Second)
 		for _, c := range held {
 			_, err := q.JobRenew(t.Context(), model.JobRenewParams{
-				ID: c.Job.ID, OwnerID: d.owner, LeaseToken: c.Job.LeaseToken, Now: d.now, Progress: js(`{"percent":50}`),
+				ID: c.Job.ID, OwnerID: d.Owner, LeaseToken: c.Job.LeaseToken, Now: d.Now, Progress: js(`{"percent":50}`),
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -49,7 +49,7 @@ func TestHeartbeatsAreHeapOnlyUpdates(t *testing.T) {
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
 		s := dbtest.Open(t, store.Config{URL: dbtest.Fresh(t, store.Postgres)})
-		d := &desk{T: t, s: s, owner: dbtest.Owner(t, s, "ada").ID, now: dbtest.T0}
+		d := newFixture(t, s)
 		if room := dbtest.Get[bool](t, s, "select reloptions @> '{fillfactor=85}' from pg_class where relname = 'jobs'"); !room {
 			t.Error("pages of jobs are filled up: no room for new versions")
 		}

@@ -11,50 +11,50 @@ import (
 )
 
 // putKind sets a kind whatever its version is.
-func (d *desk) putKind(in jobs.KindIn) (kind model.JobKind, created bool) {
+func (d *fixture) putKind(in jobs.KindIn) (kind model.JobKind, created bool) {
 	d.Helper()
-	in.OwnerID = d.owner
-	d.tx(func(q model.Querier) (err error) {
-		kind, created, err = jobs.PutKind(d.Context(), q, d.now, in, func(int64) error { return nil })
+	in.OwnerID = d.Owner
+	d.Tx(func(q model.Querier) (err error) {
+		kind, created, err = jobs.PutKind(d.Context(), q, d.Now, in, func(int64) error { return nil })
 		return err
 	})
 	return kind, created
 }
 
-func (d *desk) pause(name string) (kind model.JobKind) {
+func (d *fixture) pause(name string) (kind model.JobKind) {
 	d.Helper()
-	d.tx(func(q model.Querier) (err error) {
-		kind, err = jobs.Pause(d.Context(), q, d.now, d.owner, name, "ada")
+	d.Tx(func(q model.Querier) (err error) {
+		kind, err = jobs.Pause(d.Context(), q, d.Now, d.Owner, name, "ada")
 		return err
 	})
 	return kind
 }
 
-func (d *desk) resume(name string) (kind model.JobKind) {
+func (d *fixture) resume(name string) (kind model.JobKind) {
 	d.Helper()
-	d.tx(func(q model.Querier) (err error) {
-		kind, err = jobs.Resume(d.Context(), q, d.now, d.owner, name)
+	d.Tx(func(q model.Querier) (err error) {
+		kind, err = jobs.Resume(d.Context(), q, d.Now, d.Owner, name)
 		return err
 	})
 	return kind
 }
 
 func TestKindIsRegisteredThenChangedAtTheVersionRead(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		in := jobs.KindIn{Name: "build", LeaseSeconds: 30, MaxAttempts: 2, BackoffBaseSeconds: 1, BackoffCapSeconds: 8}
 		if kind, created := d.putKind(in); !created || kind.Version != 1 || kind.LeaseSeconds != 30 {
 			d.Errorf("created %v, %+v", created, kind)
 		}
-		d.pass(time.Second)
+		d.Pass(time.Second)
 		in.LeaseSeconds, in.MaxAttempts, in.BackoffBaseSeconds, in.BackoffCapSeconds = 40, 3, 2, 9
 		kind, created := d.putKind(in)
 		if created || kind.Version != 2 || kind.LeaseSeconds != 40 || kind.MaxAttempts != 3 ||
-			kind.BackoffBaseSeconds != 2 || kind.BackoffCapSeconds != 9 || !kind.UpdatedAt.Equal(d.now) {
+			kind.BackoffBaseSeconds != 2 || kind.BackoffCapSeconds != 9 || !kind.UpdatedAt.Equal(d.Now) {
 			d.Errorf("created %v, %+v", created, kind)
 		}
-		in.OwnerID, in.LeaseSeconds = d.owner, 50
-		err := d.s.Tx(d.Context(), func(q model.Querier) error {
-			_, _, err := jobs.PutKind(d.Context(), q, d.now, in, func(v int64) error {
+		in.OwnerID, in.LeaseSeconds = d.Owner, 50
+		err := d.Store.Tx(d.Context(), func(q model.Querier) error {
+			_, _, err := jobs.PutKind(d.Context(), q, d.Now, in, func(v int64) error {
 				if v != 2 {
 					d.Errorf("match was asked for version %d", v)
 				}
@@ -63,7 +63,7 @@ func TestKindIsRegisteredThenChangedAtTheVersionRead(t *testing.T) {
 			return err
 		})
 		d.faulted(err, "precondition_failed", "")
-		if kind, _ := jobs.GetKind(d.Context(), d.s, d.owner, "build"); kind.LeaseSeconds != 40 {
+		if kind, _ := jobs.GetKind(d.Context(), d.Store, d.Owner, "build"); kind.LeaseSeconds != 40 {
 			d.Errorf("the refused change was written: %+v", kind)
 		}
 	})
@@ -71,10 +71,10 @@ func TestKindIsRegisteredThenChangedAtTheVersionRead(t *testing.T) {
 
 // match is asked before anything is registered, with 0 for an unknown kind.
 func TestUnknownKindThatTheCallerRefusesIsNotRegistered(t *testing.T) {
-	each(t, func(d *desk) {
-		in := jobs.KindIn{OwnerID: d.owner, Name: "fresh", LeaseSeconds: 30, MaxAttempts: 2, BackoffBaseSeconds: 1, BackoffCapSeconds: 8}
-		err := d.s.Tx(d.Context(), func(q model.Querier) error {
-			_, _, err := jobs.PutKind(d.Context(), q, d.now, in, func(v int64) error {
+	each(t, func(d *fixture) {
+		in := jobs.KindIn{OwnerID: d.Owner, Name: "fresh", LeaseSeconds: 30, MaxAttempts: 2, BackoffBaseSeconds: 1, BackoffCapSeconds: 8}
+		err := d.Store.Tx(d.Context(), func(q model.Querier) error {
+			_, _, err := jobs.PutKind(d.Context(), q, d.Now, in, func(v int64) error {
 				if v != 0 {
 					d.Errorf("match was asked for version %d", v)
 				}
@@ -83,7 +83,7 @@ func TestUnknownKindThatTheCallerRefusesIsNotRegistered(t *testing.T) {
 			return err
 		})
 		d.faulted(err, "precondition_failed", "")
-		_, err = jobs.GetKind(d.Context(), d.s, d.owner, "fresh")
+		_, err = jobs.GetKind(d.Context(), d.Store, d.Owner, "fresh")
 		d.faulted(err, "not_found", "")
 	})
 }
@@ -91,17 +91,17 @@ func TestUnknownKindThatTheCallerRefusesIsNotRegistered(t *testing.T) {
 // Whoever comes second finds it done: pausing, resuming and setting at once is
 // never a conflict for those who pause and resume.
 func TestPausesAndResumesAtOnceAreNeverRefused(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		in := jobs.KindIn{Name: "build", LeaseSeconds: 30, MaxAttempts: 2, BackoffBaseSeconds: 1, BackoffCapSeconds: 8}
 		d.putKind(in)
 		atOnce(6, func(i int) {
 			for range 10 {
-				err := d.s.Tx(d.Context(), func(q model.Querier) (err error) {
+				err := d.Store.Tx(d.Context(), func(q model.Querier) (err error) {
 					switch {
 					case i%2 == 0:
-						_, err = jobs.Pause(d.Context(), q, d.now, d.owner, "build", "ada")
+						_, err = jobs.Pause(d.Context(), q, d.Now, d.Owner, "build", "ada")
 					default:
-						_, err = jobs.Resume(d.Context(), q, d.now, d.owner, "build")
+						_, err = jobs.Resume(d.Context(), q, d.Now, d.Owner, "build")
 					}
 					return err
 				})
@@ -110,7 +110,7 @@ func TestPausesAndResumesAtOnceAreNeverRefused(t *testing.T) {
 				}
 			}
 		})
-		kind, err := jobs.GetKind(d.Context(), d.s, d.owner, "build")
+		kind, err := jobs.GetKind(d.Context(), d.Store, d.Owner, "build")
 		if odd := kind.Version%2 == 0; odd != !kind.PausedAt.IsZero() || err != nil {
 			d.Errorf("version %d, paused at %s, %v: not every version is one change", kind.Version, kind.PausedAt, err)
 		}
@@ -118,11 +118,11 @@ func TestPausesAndResumesAtOnceAreNeverRefused(t *testing.T) {
 }
 
 func TestChangeThatAnotherOneOvertookIsRefused(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		n, err := int64(1), errors.New("not run")
-		d.tx(func(q model.Querier) error {
+		d.Tx(func(q model.Querier) error {
 			n, err = q.KindSet(d.Context(), model.KindSetParams{
-				OwnerID: d.owner, Name: "review", Version: 9, UpdatedAt: d.now,
+				OwnerID: d.Owner, Name: "review", Version: 9, UpdatedAt: d.Now,
 				LeaseSeconds: 60, MaxAttempts: 5, BackoffBaseSeconds: 5, BackoffCapSeconds: 3600,
 			})
 			return err
@@ -134,15 +134,15 @@ func TestChangeThatAnotherOneOvertookIsRefused(t *testing.T) {
 }
 
 func TestPausedKindIsLeftOutOfClaimsUntilItIsResumed(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{})
 		d.enqueue(jobs.EnqueueIn{})
 		other := d.enqueue(jobs.EnqueueIn{Kind: "other"}).Job
 		paused := d.pause("build")
-		if !paused.PausedAt.Equal(d.now) || text(paused.PausedBy) != "ada" {
+		if !paused.PausedAt.Equal(d.Now) || text(paused.PausedBy) != "ada" {
 			d.Errorf("paused at %s by %s", paused.PausedAt, text(paused.PausedBy))
 		}
-		d.pass(time.Second)
+		d.Pass(time.Second)
 		if again := d.pause("build"); again.Version != paused.Version || !again.PausedAt.Equal(paused.PausedAt) {
 			d.Errorf("pausing twice changed the kind: %+v", again)
 		}
@@ -166,11 +166,11 @@ func TestPausedKindIsLeftOutOfClaimsUntilItIsResumed(t *testing.T) {
 }
 
 func TestUnknownKindIsNotFound(t *testing.T) {
-	each(t, func(d *desk) {
-		_, err := jobs.GetKind(d.Context(), d.s, d.owner, "nobody")
+	each(t, func(d *fixture) {
+		_, err := jobs.GetKind(d.Context(), d.Store, d.Owner, "nobody")
 		d.faulted(err, "not_found", "")
-		err = d.s.Tx(d.Context(), func(q model.Querier) error {
-			_, err := jobs.Pause(d.Context(), q, d.now, d.owner, "nobody", "ada")
+		err = d.Store.Tx(d.Context(), func(q model.Querier) error {
+			_, err := jobs.Pause(d.Context(), q, d.Now, d.Owner, "nobody", "ada")
 			return err
 		})
 		d.faulted(err, "not_found", "")

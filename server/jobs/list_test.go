@@ -18,11 +18,11 @@ import (
 )
 
 // pages reads a list page by page, and the ids of each page.
-func (d *desk) pages(in jobs.ListIn, limit int) (pages [][]string) {
+func (d *fixture) pages(in jobs.ListIn, limit int) (pages [][]string) {
 	d.Helper()
-	in.OwnerID = d.owner
+	in.OwnerID = d.Owner
 	for from := keyset.Top(); ; {
-		page, next, err := jobs.List.Page(d.Context(), d.s, in, from, limit)
+		page, next, err := jobs.List.Page(d.Context(), d.Store, in, from, limit)
 		if err != nil {
 			d.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func (d *desk) pages(in jobs.ListIn, limit int) (pages [][]string) {
 }
 
 // onceEach checks that pages hold n distinct ids, and how many pages they are.
-func (d *desk) onceEach(pages [][]string, n, want int) {
+func (d *fixture) onceEach(pages [][]string, n, want int) {
 	d.Helper()
 	ids := slices.Concat(pages...)
 	slices.Sort(ids)
@@ -50,7 +50,7 @@ func (d *desk) onceEach(pages [][]string, n, want int) {
 
 // CUR-01: a thousand jobs of one instant.
 func TestPagesOfOneInstantHoldEveryJobOnce(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		var items []jobs.EnqueueIn
 		for range 1000 {
 			items = append(items, jobs.EnqueueIn{Kind: "build"})
@@ -81,9 +81,9 @@ func cmpText(a, b string) int {
 // CUR-02, CUR-04: a microsecond apart; the order is that of the instants, the
 // same on both engines, whoever wrote the row.
 func TestPagesKeepMicrosecondsApart(t *testing.T) {
-	each(t, func(d *desk) {
-		plant(d, 300, "build", jobs.Pending, d.now)
-		d.plantTimes(func(i int) coltype.Time { return d.now.Add(time.Duration(i*7%300) * time.Microsecond) })
+	eachWhole(t, func(d *fixture) {
+		plant(d, 300, "build", jobs.Pending, d.Now)
+		d.plantTimes(func(i int) coltype.Time { return d.Now.Add(time.Duration(i*7%300) * time.Microsecond) })
 		pages := d.pages(jobs.ListIn{}, 20)
 		d.onceEach(pages, 300, 15)
 		last := keyset.Top().At
@@ -98,15 +98,15 @@ func TestPagesKeepMicrosecondsApart(t *testing.T) {
 }
 
 // plantTimes gives the jobs other times of creation, in the order of their ids.
-func (d *desk) plantTimes(at func(i int) coltype.Time) {
+func (d *fixture) plantTimes(at func(i int) coltype.Time) {
 	d.Helper()
-	db := dbtest.DB(d.T, d.s)
+	db := dbtest.DB(d.T, d.Store)
 	tx, err := db.BeginTx(d.Context(), nil)
 	if err != nil {
 		d.Fatal(err)
 	}
 	for i, job := range d.list(jobs.ListIn{}) {
-		if _, err := tx.ExecContext(d.Context(), "update jobs set created_at = $1 where id = $2", arg(d.s, at(i)), job.ID); err != nil {
+		if _, err := tx.ExecContext(d.Context(), "update jobs set created_at = $1 where id = $2", arg(d.Store, at(i)), job.ID); err != nil {
 			d.Fatal(err)
 		}
 	}
@@ -124,11 +124,11 @@ func arg(s *store.Store, at coltype.Time) any {
 }
 
 func TestTimesOfEveryWritingSortAlikeOnBothEngines(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		steps := []time.Duration{0, 500 * time.Millisecond, 500_001 * time.Microsecond, 500_010 * time.Microsecond, time.Second, 9 * time.Second, 10 * time.Second}
 		var want []string
 		for _, i := range []int{3, 0, 6, 2, 5, 1, 4} {
-			d.now = dbtest.T0.Add(steps[i])
+			d.Now = dbtest.T0.Add(steps[i])
 			d.enqueue(jobs.EnqueueIn{Payload: js(fmt.Sprint(i))})
 		}
 		for i := range steps {
@@ -141,7 +141,7 @@ func TestTimesOfEveryWritingSortAlikeOnBothEngines(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			d.Errorf("(-want +got)\n%s", diff)
 		}
-		got, d.now = nil, dbtest.T0.Add(time.Minute)
+		got, d.Now = nil, dbtest.T0.Add(time.Minute)
 		for range steps {
 			got = append([]string{string(d.claim().Job.Payload)}, got...)
 		}
@@ -153,10 +153,10 @@ func TestTimesOfEveryWritingSortAlikeOnBothEngines(t *testing.T) {
 
 // plantFilters plants jobs over kinds, keys and states, and returns what a filter
 // should select, newest first.
-func plantFilters(d *desk) func(in jobs.ListIn) []string {
+func plantFilters(d *fixture) func(in jobs.ListIn) []string {
 	var all []model.Job
 	for i := range 60 {
-		d.pass(time.Second)
+		d.Pass(time.Second)
 		in := jobs.EnqueueIn{Kind: []string{"a", "b", "c"}[i%3]}
 		if i%4 == 0 {
 			in.Key = ptr("k")
@@ -186,7 +186,7 @@ func plantFilters(d *desk) func(in jobs.ListIn) []string {
 }
 
 func TestEveryFilterSelectsItsJobsNewestFirst(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		want := plantFilters(d)
 		for _, state := range append([]string{""}, jobs.States...) {
 			for _, kind := range []string{"", "a", "nobody"} {
@@ -205,10 +205,10 @@ func TestEveryFilterSelectsItsJobsNewestFirst(t *testing.T) {
 }
 
 func TestResidualFilterWalksTwoThousandEntriesAPage(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		needle := d.enqueue(jobs.EnqueueIn{Kind: "needle"}).Job
-		d.pass(time.Second)
-		plant(d, 2*keyset.Walk+10, "build", jobs.Pending, d.now)
+		d.Pass(time.Second)
+		plant(d, 2*keyset.Walk+10, "build", jobs.Pending, d.Now)
 		pages := d.pages(jobs.ListIn{Kind: "needle"}, 5)
 		if diff := cmp.Diff([][]string{{}, {}, {needle.ID}}, pages); diff != "" {
 			d.Errorf("pages (-want +got)\n%s", diff)
@@ -220,7 +220,7 @@ func TestResidualFilterWalksTwoThousandEntriesAPage(t *testing.T) {
 }
 
 func TestListCostsOneStatementAndTwoWithAResidualFilter(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		d.enqueue(jobs.EnqueueIn{Key: ptr("k")})
 		for in, want := range map[jobs.ListIn]int64{
 			{}: 1, {State: jobs.Pending}: 1, {Key: "k"}: 1,
@@ -228,8 +228,8 @@ func TestListCostsOneStatementAndTwoWithAResidualFilter(t *testing.T) {
 			{Kind: "nobody"}: 1,
 		} {
 			ctx, stats := store.WithStats(d.Context())
-			in.OwnerID = d.owner
-			if _, _, err := jobs.List.Page(ctx, d.s, in, keyset.Top(), 20); err != nil || int64(stats.Statements()) != want {
+			in.OwnerID = d.Owner
+			if _, _, err := jobs.List.Page(ctx, d.Store, in, keyset.Top(), 20); err != nil || int64(stats.Statements()) != want {
 				d.Errorf("%+v: %d statements, want %d, %v", in, stats.Statements(), want, err)
 			}
 		}
@@ -248,10 +248,10 @@ func (b between) JobListByIDs(ctx context.Context, arg model.JobListByIDsParams)
 }
 
 func TestFilteredListShowsNoJobThatHasLeftTheFilterMeanwhile(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		first, second := d.enqueue(jobs.EnqueueIn{}).Job, d.enqueue(jobs.EnqueueIn{}).Job
-		q := between{d.s, func() { d.claim() }}
-		page, next, err := jobs.List.Page(d.Context(), q, jobs.ListIn{OwnerID: d.owner, Kind: "build", State: jobs.Pending}, keyset.Top(), 9)
+		q := between{d.Store, func() { d.claim() }}
+		page, next, err := jobs.List.Page(d.Context(), q, jobs.ListIn{OwnerID: d.Owner, Kind: "build", State: jobs.Pending}, keyset.Top(), 9)
 		if err != nil || next != nil || len(page) != 1 || page[0].ID != second.ID {
 			d.Errorf("%d jobs, next %v, %v; want %s alone, %s is claimed", len(page), next, err, second.ID, first.ID)
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 func TestTheLinkToASuccessorOutlivesARetryByHand(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{Key: ptr("k")})
 		d.enqueue(jobs.EnqueueIn{Key: ptr("k")})
 		next := d.finished(held, jobs.FinishIn{Action: jobs.Fail}).Job.FollowedBy
@@ -27,15 +27,15 @@ func TestTheLinkToASuccessorOutlivesARetryByHand(t *testing.T) {
 
 // The clock is read before the wait for a row, whose holder may have read it later.
 func TestTimesOfAJobNeverRunBackwards(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{})
-		d.pass(-time.Second)
+		d.Pass(-time.Second)
 		out := d.finished(held, jobs.FinishIn{Action: jobs.Complete})
 		if out.Job.UpdatedAt.Before(held.Job.UpdatedAt) || out.Run.CompletedAt.Before(out.Run.StartedAt) {
 			d.Errorf("updated %s after %s, completed %s after %s", out.Job.UpdatedAt, held.Job.UpdatedAt, out.Run.CompletedAt, out.Run.StartedAt)
 		}
 		waiting := d.enqueue(jobs.EnqueueIn{Key: ptr("k")}).Job
-		d.pass(-time.Second)
+		d.Pass(-time.Second)
 		again := d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`1`)}).Job
 		ended, err := d.cancel(waiting.ID)
 		if err != nil {

@@ -24,7 +24,7 @@ var texts = []string{
 
 // JSN-06: JSON is stored and answered as it was sent.
 func TestJSONComesBackByteForByte(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		same := func(place, want string, got coltype.JSON) {
 			d.Helper()
 			if string(got) != want {
@@ -32,7 +32,7 @@ func TestJSONComesBackByteForByte(t *testing.T) {
 			}
 		}
 		for _, want := range texts {
-			d.pass(time.Second)
+			d.Pass(time.Second)
 			same("enqueue", want, d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Payload: js(want)}).Job.Payload)
 			same("replace", want, d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Payload: js(want)}).Job.Payload)
 			held := d.claim()
@@ -54,8 +54,8 @@ func TestJSONComesBackByteForByte(t *testing.T) {
 			same("error", want, failed.Job.Error)
 			same("run error", want, failed.Run.Error)
 			for _, in := range []jobs.ListIn{{}, {State: jobs.Failed}, {Key: "k"}, {Kind: "build"}} {
-				in.OwnerID = d.owner
-				page, _, err := jobs.List.Page(d.Context(), d.s, in, keyset.Top(), 1)
+				in.OwnerID = d.Owner
+				page, _, err := jobs.List.Page(d.Context(), d.Store, in, keyset.Top(), 1)
 				if err != nil {
 					d.Fatal(err)
 				}
@@ -66,7 +66,7 @@ func TestJSONComesBackByteForByte(t *testing.T) {
 }
 
 func TestKeysAndNamesOfAnyTextComeBackAsTheyWere(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		for _, key := range []string{"'; drop table jobs; --", "a\tb\nc", `"\`, "é😀\u2028", "%_", "NULL", " k ", "ISSUE:x", strings.Repeat("k", 512)} {
 			got := d.enqueue(jobs.EnqueueIn{Key: &key, Traceparent: &key}).Job
 			if text(got.Key) != key || text(got.Traceparent) != key || text(d.job(got.ID).Key) != key {

@@ -19,7 +19,7 @@ type row struct {
 
 // plant writes n jobs in one statement: at scale, enqueueing takes too long.
 // Each is created, and due, a microsecond after the one before.
-func plant(d *desk, n int, kind, state string, at coltype.Time) {
+func plant(d *fixture, n int, kind, state string, at coltype.Time) {
 	d.Helper()
 	plantRows(d, n, row{kind: kind, state: state, priority: 3, runAt: at})
 }
@@ -38,16 +38,16 @@ select 'job_' || ?2 || '_' || printf('%08d', i), ?3, ?4, ?5, '{}', ?6, ?7 + i, 0
 from n`,
 }
 
-func plantRows(d *desk, n int, r row) {
+func plantRows(d *fixture, n int, r row) {
 	d.Helper()
 	plantFor(d, n, fmt.Sprintf("%s_%s_%d_%d", r.kind, r.state, r.priority, n), r)
 }
 
 // plantFor is plantRows with a name of its own in the jobs' ids.
-func plantFor(d *desk, n int, name string, r row) {
+func plantFor(d *fixture, n int, name string, r row) {
 	d.Helper()
-	dbtest.SQL(d.T, d.s, planted[d.s.Engine()], n, name, d.owner, r.kind, r.state, r.priority, arg(d.s, r.runAt))
-	if _, err := jobs.GetKind(d.Context(), d.s, d.owner, r.kind); err != nil {
+	dbtest.SQL(d.T, d.Store, planted[d.Store.Engine()], n, name, d.Owner, r.kind, r.state, r.priority, arg(d.Store, r.runAt))
+	if _, err := jobs.GetKind(d.Context(), d.Store, d.Owner, r.kind); err != nil {
 		d.putKind(jobs.KindIn{Name: r.kind, LeaseSeconds: 60, MaxAttempts: 5, BackoffBaseSeconds: 5, BackoffCapSeconds: 3600})
 	}
 }

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 
 // queue is a random run of a queue beside the little that must be true of it.
 type queue struct {
-	d    *desk
+	d    *fixture
 	db   *sql.DB
 	held []jobs.ClaimedJob // every claim ever made; most are stale
 	ids  []string
@@ -44,7 +44,7 @@ func (q *queue) enqueue(t *rapid.T) {
 		in.MaxAttempts = ptr(rapid.Int64Range(1, 3).Draw(t, "attempts"))
 	}
 	if rapid.Bool().Draw(t, "later") {
-		in.RunAt = q.d.now.Add(time.Duration(rapid.IntRange(-9, 9).Draw(t, "s")) * time.Second)
+		in.RunAt = q.d.Now.Add(time.Duration(rapid.IntRange(-9, 9).Draw(t, "s")) * time.Second)
 	}
 	out, err := q.d.tryEnqueue(in)
 	if err != nil || out[0].Err != nil {
@@ -86,7 +86,7 @@ func (q *queue) byHand(t *rapid.T) {
 }
 
 func (q *queue) pass(t *rapid.T) {
-	q.d.pass(time.Duration(rapid.IntRange(1, 90).Draw(t, "s")) * time.Second)
+	q.d.Pass(time.Duration(rapid.IntRange(1, 90).Draw(t, "s")) * time.Second)
 	q.d.reap()
 }
 
@@ -140,8 +140,8 @@ func (q *queue) check(t *rapid.T) {
 // Whatever is done in whatever order: at most one live job per key, one running
 // run per claim, every run ended once, and no attempt beyond the last.
 func TestQueueInvariantsHoldUnderAnyOrderOfActions(t *testing.T) {
-	each(t, func(d *desk) {
-		db := dbtest.DB(d.T, d.s)
+	eachWhole(t, func(d *fixture) {
+		db := dbtest.DB(d.T, d.Store)
 		property := func(t *rapid.T) {
 			own := *d
 			for _, table := range []string{"runs", "jobs"} {

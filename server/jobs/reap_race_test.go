@@ -17,10 +17,10 @@ import (
 )
 
 // claimedAll plants n jobs and claims them all.
-func (d *desk) claimedAll(n int) (held []jobs.ClaimedJob) {
+func (d *fixture) claimedAll(n int) (held []jobs.ClaimedJob) {
 	d.Helper()
-	plant(d, n, "build", jobs.Pending, d.now)
-	d.pass(time.Second)
+	plant(d, n, "build", jobs.Pending, d.Now)
+	d.Pass(time.Second)
 	for len(held) < n {
 		got := d.claimIn(jobs.ClaimIn{Kinds: []string{"build"}, Limit: 100})
 		if got == nil {
@@ -33,7 +33,7 @@ func (d *desk) claimedAll(n int) (held []jobs.ClaimedJob) {
 
 // reaping starts a replica's reaper, which waits within its first pass until go
 // is closed, and does no other one. took gets how many jobs it took back.
-func reaping(d *desk, entered chan<- struct{}, start <-chan struct{}, took chan<- int) *control.Runner {
+func reaping(d *fixture, entered chan<- struct{}, start <-chan struct{}, took chan<- int) *control.Runner {
 	d.Helper()
 	loop := jobs.Loops(time.Second)[0]
 	loop.TTL = time.Hour // the pass is not cut off: its lease ends by the clock of the test alone
@@ -52,7 +52,7 @@ func reaping(d *desk, entered chan<- struct{}, start <-chan struct{}, took chan<
 		})
 		return n, err
 	}
-	r, err := control.NewRunner(d.s, slog.New(slog.DiscardHandler), loop)
+	r, err := control.NewRunner(d.Store, slog.New(slog.DiscardHandler), loop)
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -66,9 +66,9 @@ func reaping(d *desk, entered chan<- struct{}, start <-chan struct{}, took chan<
 // A lease is no lock: a holder that slept goes on in its pass while the next one
 // is in its own. Each row is changed once.
 func TestTwoHoldersInOnePassTakeEachJobBackOnce(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		const n = 350
-		clock := dbtest.Freeze(d.s)
+		clock := dbtest.Freeze(d.Store)
 		d.claimedAll(n)
 		entered, start, took := make(chan struct{}), make(chan struct{}), make(chan int, 2)
 		first := reaping(d, entered, start, took)
@@ -85,9 +85,9 @@ func TestTwoHoldersInOnePassTakeEachJobBackOnce(t *testing.T) {
 		if a+b != n {
 			d.Errorf("%d and %d, together not %d", a, b, n)
 		}
-		back := dbtest.Get[int](d.T, d.s, "select count(*) from jobs where state = 'pending' and attempt = 1")
-		ended := dbtest.Get[int](d.T, d.s, "select count(*) from runs where status = 'abandoned' and terminal_reason = 'lease_expired'")
-		all := dbtest.Get[int](d.T, d.s, "select count(*) from runs")
+		back := dbtest.Get[int](d.T, d.Store, "select count(*) from jobs where state = 'pending' and attempt = 1")
+		ended := dbtest.Get[int](d.T, d.Store, "select count(*) from runs where status = 'abandoned' and terminal_reason = 'lease_expired'")
+		all := dbtest.Get[int](d.T, d.Store, "select count(*) from runs")
 		if back != n || ended != n || all != n {
 			d.Errorf("%d jobs are back, %d of %d runs ended", back, ended, all)
 		}
@@ -96,13 +96,13 @@ func TestTwoHoldersInOnePassTakeEachJobBackOnce(t *testing.T) {
 
 // CLM-20: a pass is bounded, so that the lease is renewed between thousands.
 func TestPassOfTheReaperEndsAfterAThousand(t *testing.T) {
-	each(t, func(d *desk) {
-		clock := dbtest.Freeze(d.s)
+	eachWhole(t, func(d *fixture) {
+		clock := dbtest.Freeze(d.Store)
 		d.claimedAll(1150)
 		clock.Advance(2 * time.Minute)
 		loop := jobs.Loops(jobs.ReapEvery)[0]
 		for _, want := range []int{loop.Batch, 150, 0} {
-			if n, err := loop.Run(d.Context(), d.s); n != want || err != nil {
+			if n, err := loop.Run(d.Context(), d.Store); n != want || err != nil {
 				d.Errorf("a pass took %d back, want %d, %v", n, want, err)
 			}
 		}
@@ -115,7 +115,7 @@ func TestPassOfTheReaperEndsAfterAThousand(t *testing.T) {
 // CLM-01 as a loop: workers finish around the end of their leases, some before
 // and some after, while the reaper passes again and again.
 func TestFinishesAroundTheEndOfTheirLeasesEndEachClaimOnce(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		const n, workers = 200, 4
 		held := d.claimedAll(n)
 		end := held[0].Job.LeaseExpiresAt.Add(runs.Grace)
@@ -131,7 +131,7 @@ func TestFinishesAroundTheEndOfTheirLeasesEndEachClaimOnce(t *testing.T) {
 				default:
 				}
 				now := end.Add(time.Duration(min(i, 20)-10) * 50 * time.Millisecond)
-				if err := d.try(func(q model.Querier) error { _, err := jobs.Reap(d.Context(), q, now, ""); return err }); err != nil {
+				if err := d.Try(func(q model.Querier) error { _, err := jobs.Reap(d.Context(), q, now, ""); return err }); err != nil {
 					d.Error(err)
 				}
 			}
@@ -140,7 +140,7 @@ func TestFinishesAroundTheEndOfTheirLeasesEndEachClaimOnce(t *testing.T) {
 			workersDone.Go(func() {
 				for k := w; k < n; k += workers {
 					at := *d
-					at.now = end.Add(time.Duration(k-n/2) * 10 * time.Millisecond)
+					at.Now = end.Add(time.Duration(k-n/2) * 10 * time.Millisecond)
 					_, err := at.finish(held[k], jobs.FinishIn{Action: jobs.Complete})
 					mu.Lock()
 					if told[held[k].Job.ID] = jobs.Succeeded; err != nil {
@@ -160,7 +160,7 @@ func TestFinishesAroundTheEndOfTheirLeasesEndEachClaimOnce(t *testing.T) {
 
 // judge wants each job to be in the state that its worker was told, and its one
 // run to have ended in that way.
-func (d *desk) judge(held []jobs.ClaimedJob, told map[string]string) {
+func (d *fixture) judge(held []jobs.ClaimedJob, told map[string]string) {
 	d.Helper()
 	count := map[string]int{}
 	for _, h := range held {

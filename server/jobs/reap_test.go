@@ -14,25 +14,25 @@ import (
 	"github.com/stint-run/stint/server/runs"
 )
 
-func (d *desk) zero() coltype.Time { return coltype.Time{} }
+func (d *fixture) zero() coltype.Time { return coltype.Time{} }
 
 func TestReaperTakesBackWhatIsOverdueByMoreThanTheGrace(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{})
-		d.pass(time.Minute + runs.Grace)
+		d.Pass(time.Minute + runs.Grace)
 		if n := d.reap(); n != 0 {
 			d.Errorf("reaped %d within the grace", n)
 		}
-		d.pass(time.Microsecond)
+		d.Pass(time.Microsecond)
 		if n := d.reap(); n != 1 {
 			d.Errorf("reaped %d, want 1", n)
 		}
 		job := d.state(held.Job.ID, jobs.Pending)
-		if job.Attempt != 1 || !job.RunAt.Equal(d.now) || job.LeaseToken != nil {
+		if job.Attempt != 1 || !job.RunAt.Equal(d.Now) || job.LeaseToken != nil {
 			d.Errorf("attempt %d, run_at %s, token %s", job.Attempt, job.RunAt, text(job.LeaseToken))
 		}
 		run := d.runs(job.ID)[0]
-		if run.Status != runs.Abandoned || text(run.TerminalReason) != "lease_expired" || !run.CompletedAt.Equal(d.now) {
+		if run.Status != runs.Abandoned || text(run.TerminalReason) != "lease_expired" || !run.CompletedAt.Equal(d.Now) {
 			d.Errorf("run %s %s at %s", run.Status, text(run.TerminalReason), run.CompletedAt)
 		}
 		if n := d.reap(); n != 0 {
@@ -43,17 +43,17 @@ func TestReaperTakesBackWhatIsOverdueByMoreThanTheGrace(t *testing.T) {
 
 // CLM-14: long work that is alive is left alone.
 func TestWorkThatBeatsIsNeverTakenBack(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{})
 		for i := range 60 { // ten minutes
-			d.pass(10 * time.Second)
+			d.Pass(10 * time.Second)
 			if i%2 == 0 {
 				if _, err := d.beat(held, jobs.HeartbeatIn{}); err != nil {
 					d.Fatal(err)
 				}
 			}
 			if n := d.reap(); n != 0 {
-				d.Fatalf("reaped after %s", d.now.Sub(dbtest.T0))
+				d.Fatalf("reaped after %s", d.Now.Sub(dbtest.T0))
 			}
 		}
 		job := d.state(held.Job.ID, jobs.Claimed)
@@ -65,20 +65,20 @@ func TestWorkThatBeatsIsNeverTakenBack(t *testing.T) {
 
 // CRA-01, CLM-18: a job that kills its worker ends when its attempts do.
 func TestJobThatKillsItsWorkerFailsAfterItsLastAttempt(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		for _, attempts := range []int64{1, 3} {
 			id := d.enqueue(jobs.EnqueueIn{Key: ptr("k"), MaxAttempts: &attempts}).Job.ID
 			handed := 0
 			for range 5 {
 				handed += len(d.claimIn(jobs.ClaimIn{}))
-				d.pass(2 * time.Minute)
+				d.Pass(2 * time.Minute)
 				d.reap()
 			}
 			job := d.state(id, jobs.Failed)
 			if handed != int(attempts) || job.Attempt != attempts {
 				d.Errorf("handed out %d times, attempt %d, want %d", handed, job.Attempt, attempts)
 			}
-			if string(job.Error) == "" || dbtest.Get[string](d.T, d.s, "select error from jobs where id = $1", id) == "" {
+			if string(job.Error) == "" || dbtest.Get[string](d.T, d.Store, "select error from jobs where id = $1", id) == "" {
 				d.Error("the failed job has no error")
 			}
 			ledger := d.runs(id)
@@ -96,13 +96,13 @@ func TestJobThatKillsItsWorkerFailsAfterItsLastAttempt(t *testing.T) {
 
 // CRA-06: a key whose holder died is not blocked.
 func TestKeyOfADeadHolderComesFreeWhenItsJobEnds(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{Key: ptr("k"), MaxAttempts: ptr(int64(1))})
 		met := d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Keep: true})
 		if !met.Deduplicated || met.Job.ID != held.Job.ID || met.Job.State != jobs.Claimed {
 			d.Errorf("met %s, %s", met.Job.ID, met.Job.State)
 		}
-		d.pass(2 * time.Minute)
+		d.Pass(2 * time.Minute)
 		d.reap()
 		d.state(held.Job.ID, jobs.Failed)
 		if got := d.enqueue(jobs.EnqueueIn{Key: ptr("k")}); got.Deduplicated {
@@ -112,10 +112,10 @@ func TestKeyOfADeadHolderComesFreeWhenItsJobEnds(t *testing.T) {
 }
 
 func TestWhatWasAskedAgainFollowsAJobThatFailedByExpiry(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{Key: ptr("k"), MaxAttempts: ptr(int64(1))})
 		d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`2`)})
-		d.pass(2 * time.Minute)
+		d.Pass(2 * time.Minute)
 		d.reap()
 		failed := d.state(held.Job.ID, jobs.Failed)
 		if next := d.job(*failed.FollowedBy); string(next.Payload) != "2" || next.Attempt != 0 || text(next.Follows) != failed.ID {
@@ -125,12 +125,12 @@ func TestWhatWasAskedAgainFollowsAJobThatFailedByExpiry(t *testing.T) {
 }
 
 func TestCancelRequestedJobIsCancelledByExpiry(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{})
 		if _, err := d.cancel(held.Job.ID); err != nil {
 			d.Fatal(err)
 		}
-		d.pass(2 * time.Minute)
+		d.Pass(2 * time.Minute)
 		d.reap()
 		d.state(held.Job.ID, jobs.Cancelled)
 		if r := d.runs(held.Job.ID)[0]; r.Status != runs.Abandoned {
@@ -141,11 +141,11 @@ func TestCancelRequestedJobIsCancelledByExpiry(t *testing.T) {
 
 // CLM-20: a backlog of overdue leases of all owners goes in bounded batches.
 func TestReaperTakesABacklogInBatches(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		other := *d
-		other.owner = dbtest.Owner(d.T, d.s, "bob").ID
+		other.Owner = dbtest.Owner(d.T, d.Store, "bob").ID
 		total := 0
-		for i, desk := range []*desk{d, &other} {
+		for i, desk := range []*fixture{d, &other} {
 			var items []jobs.EnqueueIn
 			for k := range 130 {
 				items = append(items, jobs.EnqueueIn{Kind: "build", Key: ptr(fmt.Sprint(i, k))})
@@ -160,7 +160,7 @@ func TestReaperTakesABacklogInBatches(t *testing.T) {
 				}
 			}
 		}
-		d.pass(90 * 24 * time.Hour)
+		d.Pass(90 * 24 * time.Hour)
 		var passes []int
 		for {
 			n := d.reap()
@@ -171,8 +171,8 @@ func TestReaperTakesABacklogInBatches(t *testing.T) {
 		if got := fmt.Sprint(passes); total != 260 || got != "[100 100 60]" {
 			d.Errorf("%d overdue went in %s", total, got)
 		}
-		left := dbtest.Get[int](d.T, d.s, "select count(*) from jobs where state = 'claimed'")
-		open := dbtest.Get[int](d.T, d.s, "select count(*) from runs where status = 'running'")
+		left := dbtest.Get[int](d.T, d.Store, "select count(*) from jobs where state = 'claimed'")
+		open := dbtest.Get[int](d.T, d.Store, "select count(*) from runs where status = 'running'")
 		if left != 0 || open != 0 {
 			d.Errorf("%d claimed jobs and %d running runs are left", left, open)
 		}
@@ -181,8 +181,8 @@ func TestReaperTakesABacklogInBatches(t *testing.T) {
 
 // A row that cannot be taken back keeps no other one from it, pass after pass.
 func TestReaperPassesOverARowThatItCannotTakeBack(t *testing.T) {
-	each(t, func(d *desk) {
-		clock := dbtest.Freeze(d.s)
+	eachWhole(t, func(d *fixture) {
+		clock := dbtest.Freeze(d.Store)
 		var items []jobs.EnqueueIn
 		for range jobs.ReapBatch + 2 {
 			items = append(items, jobs.EnqueueIn{Kind: "build"})
@@ -192,11 +192,11 @@ func TestReaperPassesOverARowThatItCannotTakeBack(t *testing.T) {
 		}
 		held := slices.Concat(d.claimIn(jobs.ClaimIn{Limit: 100}), d.claimIn(jobs.ClaimIn{Limit: 100}))
 		noRun, badAgain := held[0].Job.ID, held[1].Job.ID
-		dbtest.SQL(d.T, d.s, "delete from runs where job_id = $1", noRun)
-		dbtest.SQL(d.T, d.s, "update jobs set again = '[]' where id = $1", badAgain)
+		dbtest.SQL(d.T, d.Store, "delete from runs where job_id = $1", noRun)
+		dbtest.SQL(d.T, d.Store, "update jobs set again = '[]' where id = $1", badAgain)
 		clock.Advance(2 * time.Minute)
 		for _, want := range []int{jobs.ReapBatch, 0} {
-			n, err := jobs.ReapAll(d.Context(), d.s)
+			n, err := jobs.ReapAll(d.Context(), d.Store)
 			if n != want || err == nil || !strings.Contains(err.Error(), noRun) || !strings.Contains(err.Error(), badAgain) {
 				d.Errorf("took back %d, want %d, %v", n, want, err)
 			}
@@ -210,21 +210,21 @@ func TestReaperPassesOverARowThatItCannotTakeBack(t *testing.T) {
 // CLM-01: a write by a reaper that read before the worker finished changes
 // nothing: it repeats the lease it read.
 func TestReapersLateWriteDoesNotReviveAFinishedJob(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{})
-		d.pass(2 * time.Minute)
+		d.Pass(2 * time.Minute)
 		read := d.job(held.Job.ID)
 		settle := model.JobSettleParams{
-			ID: read.ID, OwnerID: d.owner, LeaseToken: read.LeaseToken, LeaseExpiresAt: read.LeaseExpiresAt,
-			State: jobs.Pending, Payload: read.Payload, Priority: read.Priority, RunAt: d.now,
-			Attempt: read.Attempt, MaxAttempts: read.MaxAttempts, UpdatedAt: d.now,
+			ID: read.ID, OwnerID: d.Owner, LeaseToken: read.LeaseToken, LeaseExpiresAt: read.LeaseExpiresAt,
+			State: jobs.Pending, Payload: read.Payload, Priority: read.Priority, RunAt: d.Now,
+			Attempt: read.Attempt, MaxAttempts: read.MaxAttempts, UpdatedAt: d.Now,
 		}
 		// A heartbeat in between moved the lease: the same token, a later end.
 		if _, err := d.beat(held, jobs.HeartbeatIn{}); err != nil {
 			d.Fatal(err)
 		}
 		write := func() error {
-			return d.s.Tx(d.Context(), func(q model.Querier) error {
+			return d.Store.Tx(d.Context(), func(q model.Querier) error {
 				_, err := q.JobSettle(d.Context(), settle)
 				return err
 			})

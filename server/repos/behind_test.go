@@ -14,14 +14,14 @@ import (
 )
 
 // claimedRun is a job that d's owner claimed for a minute, and its run.
-func claimedRun(d *desk) (job, run string) {
+func claimedRun(d *fixture) (job, run string) {
 	d.Helper()
-	err := d.try(func(q model.Querier) error {
-		out, err := jobs.Enqueue(d.Context(), q, d.now, d.owner, []jobs.EnqueueIn{{Kind: "review"}})
+	err := d.Try(func(q model.Querier) error {
+		out, err := jobs.Enqueue(d.Context(), q, d.Now, d.Owner, []jobs.EnqueueIn{{Kind: "review"}})
 		if err == nil {
 			job = out[0].Job.ID
 			var ids []string
-			ids, err = runs.Open(d.Context(), q, d.now, d.owner, "w", []runs.Attempt{{JobID: job, Attempt: 1, LeaseToken: "t"}})
+			ids, err = runs.Open(d.Context(), q, d.Now, d.Owner, "w", []runs.Attempt{{JobID: job, Attempt: 1, LeaseToken: "t"}})
 			run = ids[0]
 		}
 		return err
@@ -29,17 +29,17 @@ func claimedRun(d *desk) (job, run string) {
 	if err != nil {
 		d.Fatal(err)
 	}
-	end := any(d.now.Add(time.Minute).Time)
-	if d.s.Engine() == "sqlite" {
-		end = d.now.Add(time.Minute).UnixMicro()
+	end := any(d.Now.Add(time.Minute).Time)
+	if d.Store.Engine() == "sqlite" {
+		end = d.Now.Add(time.Minute).UnixMicro()
 	}
-	dbtest.SQL(d.T, d.s, "update jobs set state = 'claimed', attempt = 1, lease_token = 't', claimed_by = 'w', lease_expires_at = $1 where id = $2", end, job)
+	dbtest.SQL(d.T, d.Store, "update jobs set state = 'claimed', attempt = 1, lease_token = 't', claimed_by = 'w', lease_expires_at = $1 where id = $2", end, job)
 	return job, run
 }
 
 // The run is shown as the ledger shows it: by its lease, not by its row alone.
 func TestRunBehindAProposalIsShownAsTheLedgerShowsIt(t *testing.T) {
-	each(t, func(d *desk) {
+	eachWhole(t, func(d *fixture) {
 		job, run := claimedRun(d)
 		id := d.open(repos.ProposalIn{Head: "a", RunID: &run}).Proposal.ID
 		want := repos.RunBehind{ID: run, Kind: "job", Status: runs.InProgress, JobID: &job, JobState: ptr(jobs.Claimed)}
@@ -48,24 +48,24 @@ func TestRunBehindAProposalIsShownAsTheLedgerShowsIt(t *testing.T) {
 			if diff := cmp.Diff(&want, d.get(id).Run); diff != "" {
 				d.Errorf("%s (-want +got)\n%s", when, diff)
 			}
-			ledger, err := runs.Get(d.Context(), d.s, d.owner, run)
-			if err != nil || runs.Shown(ledger, d.now) != want.Status {
-				d.Errorf("%s: the ledger shows %s, %v", when, runs.Shown(ledger, d.now), err)
+			ledger, err := runs.Get(d.Context(), d.Store, d.Owner, run)
+			if err != nil || runs.Shown(ledger, d.Now) != want.Status {
+				d.Errorf("%s: the ledger shows %s, %v", when, runs.Shown(ledger, d.Now), err)
 			}
 		}
 		shows("under its lease")
-		d.pass(time.Minute + runs.Grace + time.Second)
+		d.Pass(time.Minute + runs.Grace + time.Second)
 		want.Status = runs.Failed
 		shows("its lease over")
-		if err := d.try(func(q model.Querier) error { _, err := jobs.Reap(d.Context(), q, d.now, ""); return err }); err != nil {
+		if err := d.Try(func(q model.Querier) error { _, err := jobs.Reap(d.Context(), q, d.Now, ""); return err }); err != nil {
 			d.Fatal(err)
 		}
 		want.Status, want.JobState = runs.Abandoned, ptr(jobs.Pending)
 		shows("reaped")
-		dbtest.SQL(d.T, d.s, "delete from jobs")
+		dbtest.SQL(d.T, d.Store, "delete from jobs")
 		want.JobState = nil
 		shows("its job gone")
-		dbtest.SQL(d.T, d.s, "delete from runs")
+		dbtest.SQL(d.T, d.Store, "delete from runs")
 		if got := d.get(id); got.Run != nil || *got.RunID != run {
 			d.Errorf("its run gone: %+v of %s", got.Run, *got.RunID)
 		}
@@ -73,9 +73,9 @@ func TestRunBehindAProposalIsShownAsTheLedgerShowsIt(t *testing.T) {
 }
 
 func TestRunOfAnotherOwnerIsNotBehindAProposal(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		bob := *d
-		bob.owner = dbtest.Owner(t, d.s, "bob").ID
+		bob.Owner = dbtest.Owner(t, d.Store, "bob").ID
 		_, run := claimedRun(&bob)
 		id := d.open(repos.ProposalIn{Head: "a", RunID: &run}).Proposal.ID
 		if got := d.get(id); got.Run != nil {

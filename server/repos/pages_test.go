@@ -20,13 +20,13 @@ import (
 
 // plant writes n proposals into a repository of d, all of them made at one
 // instant or step microseconds apart. State, stream and author follow from i.
-func plant(d *desk, repo string, n, step int) {
+func plant(d *fixture, repo string, n, step int) {
 	d.Helper()
 	numbers, at, pad := fmt.Sprintf("generate_series(1, %d) i", n), fmt.Sprintf("$3 + i * %d * interval '1 microsecond'", step), "lpad(i::text, 6, '0')"
-	now := any(d.now.Time)
-	if d.s.Engine() == store.SQLite {
+	now := any(d.Now.Time)
+	if d.Store.Engine() == store.SQLite {
 		numbers = fmt.Sprintf("(with recursive n(i) as (select 1 union all select i + 1 from n where i < %d) select i from n)", n)
-		at, pad, now = fmt.Sprintf("$3 + i * %d", step), "printf('%06d', i)", d.now.UnixMicro()
+		at, pad, now = fmt.Sprintf("$3 + i * %d", step), "printf('%06d', i)", d.Now.UnixMicro()
 	}
 	query := strings.NewReplacer("AT", "("+at+")", "PAD", pad, "NUMBERS", numbers).Replace(`
 		insert into proposals (id, owner_id, repo_id, stream, head, title, author, state, version, created_at, updated_at, closed_at)
@@ -34,18 +34,18 @@ func plant(d *desk, repo string, n, step int) {
 			case when i % 5 < 4 then 'ada' else 'bob' end, case when i % 4 = 0 then 'open' when i % 4 = 1 then 'closed' else 'merged' end,
 			1, AT, AT, case when i % 4 > 0 then AT end
 		from NUMBERS`)
-	if d.s.Engine() == store.Postgres {
+	if d.Store.Engine() == store.Postgres {
 		query = strings.NewReplacer("$1", "cast($1 as text)", "$2", "cast($2 as text)", "$3", "cast($3 as timestamptz)").Replace(query)
 	}
-	dbtest.SQL(d.T, d.s, query, d.owner, repo, now)
+	dbtest.SQL(d.T, d.Store, query, d.Owner, repo, now)
 }
 
 // filters are every combination: all, and each member alone and with the others.
-func filters(d *desk, repo string) (all []repos.ProposalsIn) {
+func filters(d *fixture, repo string) (all []repos.ProposalsIn) {
 	for _, state := range []string{"", repos.Open, repos.Closed, repos.Merged} {
 		for _, stream := range []string{"", "main", "next"} {
 			for _, author := range []string{"", "ada", "bob"} {
-				all = append(all, repos.ProposalsIn{OwnerID: d.owner, RepoID: repo, State: state, Stream: stream, Author: author})
+				all = append(all, repos.ProposalsIn{OwnerID: d.Owner, RepoID: repo, State: state, Stream: stream, Author: author})
 			}
 		}
 	}
@@ -57,10 +57,10 @@ func matches(in repos.ProposalsIn, p model.Proposal) bool {
 }
 
 // read is a whole list, by pages of that limit.
-func read(d *desk, in repos.ProposalsIn, limit int) (all []model.Proposal) {
+func read(d *fixture, in repos.ProposalsIn, limit int) (all []model.Proposal) {
 	d.Helper()
 	for from := keyset.Top(); ; {
-		page, next, err := repos.Proposals.Page(d.Context(), d.s, in, from, limit)
+		page, next, err := repos.Proposals.Page(d.Context(), d.Store, in, from, limit)
 		if err != nil {
 			d.Fatal(err)
 		}
@@ -91,10 +91,10 @@ func newestFirst(a, b model.Proposal) int {
 
 // CUR-02, CUR-04: microseconds apart, in one order on both engines, each once.
 func TestEveryFilterSelectsEachProposalOnceNewestFirst(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		plant(d, d.repo, 500, 1)
 		plant(d, d.track("acme", "beside").ID, 50, 0)
-		all := read(d, repos.ProposalsIn{OwnerID: d.owner, RepoID: d.repo}, 200)
+		all := read(d, repos.ProposalsIn{OwnerID: d.Owner, RepoID: d.repo}, 200)
 		if len(all) != 500 || !slices.IsSortedFunc(all, newestFirst) {
 			d.Fatalf("%d proposals", len(all))
 		}
@@ -107,13 +107,13 @@ func TestEveryFilterSelectsEachProposalOnceNewestFirst(t *testing.T) {
 	})
 }
 
-// CUR-01, CUR-13: ten thousand of one instant, under every filter, while others
+// CUR-01, CUR-13: many pages of one instant, under every filter, while others
 // open, close and reopen proposals: what stood comes once, and nothing twice.
 func TestPagesHoldEachProposalThatStoodOnceWhileOthersWrite(t *testing.T) {
-	each(t, func(d *desk) {
-		plant(d, d.repo, 10_000, 0)
-		before := read(d, repos.ProposalsIn{OwnerID: d.owner, RepoID: d.repo}, 1000)
-		if len(before) != 10_000 {
+	each(t, func(d *fixture) {
+		plant(d, d.repo, 2000, 0)
+		before := read(d, repos.ProposalsIn{OwnerID: d.Owner, RepoID: d.repo}, 1000)
+		if len(before) != 2000 {
 			d.Fatalf("%d proposals", len(before))
 		}
 		moving := map[string]bool{}
@@ -126,7 +126,7 @@ func TestPagesHoldEachProposalThatStoodOnceWhileOthersWrite(t *testing.T) {
 		}
 		stop := churn(d, movers)
 		for _, in := range filters(d, d.repo) {
-			got := read(d, in, 200)
+			got := read(d, in, 50)
 			seen := map[string]bool{}
 			for _, p := range got {
 				if seen[p.ID] {
@@ -151,7 +151,7 @@ func TestPagesHoldEachProposalThatStoodOnceWhileOthersWrite(t *testing.T) {
 
 // churn closes and reopens the movers and opens new proposals, of the instant of
 // the others and of later ones, until it is stopped; that returns how many.
-func churn(d *desk, movers []model.Proposal) (stop func() int) {
+func churn(d *fixture, movers []model.Proposal) (stop func() int) {
 	ctx, cancel := context.WithCancel(d.Context())
 	var wg sync.WaitGroup
 	writes := 0
@@ -167,7 +167,7 @@ func churn(d *desk, movers []model.Proposal) (stop func() int) {
 			}
 			*p = moved
 			if i%2 == 0 {
-				own.pass(time.Microsecond)
+				own.Pass(time.Microsecond)
 			}
 			if _, err := own.tryOpen(repos.ProposalIn{Head: fmt.Sprint("new", i), Author: "bob"}); err != nil {
 				own.Errorf("open: %v", err)
@@ -181,13 +181,13 @@ func churn(d *desk, movers []model.Proposal) (stop func() int) {
 
 // A walk ends after 2,000 entries: a page may be empty, and the list goes on.
 func TestFilterWithinAnAuthorsProposalsEndsAWalk(t *testing.T) {
-	each(t, func(d *desk) {
-		plant(d, d.repo, 6000, 0) // 4,800 of them ada's
-		dbtest.SQL(d.T, d.s, "update proposals set stream = 'rare' where id like '%000001'")
-		in := repos.ProposalsIn{OwnerID: d.owner, RepoID: d.repo, Author: "ada", Stream: "rare"}
+	each(t, func(d *fixture) {
+		plant(d, d.repo, 2505, 0) // 2,004 of them ada's
+		dbtest.SQL(d.T, d.Store, "update proposals set stream = 'rare' where repo_id = $1 and id like '%000001'", d.repo)
+		in := repos.ProposalsIn{OwnerID: d.Owner, RepoID: d.repo, Author: "ada", Stream: "rare"}
 		var shape []int
 		for from := keyset.Top(); ; {
-			page, next, err := repos.Proposals.Page(d.Context(), d.s, in, from, 10)
+			page, next, err := repos.Proposals.Page(d.Context(), d.Store, in, from, 10)
 			if err != nil {
 				d.Fatal(err)
 			}
@@ -197,22 +197,22 @@ func TestFilterWithinAnAuthorsProposalsEndsAWalk(t *testing.T) {
 			}
 			from = *next
 		}
-		if diff := cmp.Diff([]int{0, 0, 1}, shape); diff != "" {
+		if diff := cmp.Diff([]int{0, 1}, shape); diff != "" {
 			d.Errorf("pages (-want +got)\n%s", diff)
 		}
 	})
 }
 
 func TestProposalsAreCountedToAThousand(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		plant(d, d.repo, 4004, 0) // 1,001 open and as many closed
 		plant(d, d.track("acme", "beside").ID, 50, 0)
-		got, err := repos.Get(d.Context(), d.s, d.owner, d.repo)
+		got, err := repos.Get(d.Context(), d.Store, d.Owner, d.repo)
 		if err != nil || got.OpenProposals != 1001 || got.ClosedProposals != 1001 || got.MergedProposals != 1001 {
 			d.Errorf("%d open, %d closed, %d merged, %v", got.OpenProposals, got.ClosedProposals, got.MergedProposals, err)
 		}
-		dbtest.SQL(d.T, d.s, "delete from proposals where id like 'prop_repo%000004'")
-		if got, err = repos.Get(d.Context(), d.s, d.owner, d.repo); err != nil || got.OpenProposals != 1000 {
+		dbtest.SQL(d.T, d.Store, "delete from proposals where repo_id = $1 and id like '%000004'", d.repo)
+		if got, err = repos.Get(d.Context(), d.Store, d.Owner, d.repo); err != nil || got.OpenProposals != 1000 {
 			d.Errorf("%d open, %v", got.OpenProposals, err)
 		}
 	})

@@ -18,16 +18,16 @@ import (
 )
 
 func TestProposingAgainReturnsTheOpenOneAsItIs(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		first := d.open(repos.ProposalIn{Head: "a", Body: ptr("why"), Base: ptr("4f2a"), URL: ptr("https://example.org"), RunID: ptr("run_x")})
 		want := model.Proposal{
-			ID: first.Proposal.ID, OwnerID: d.owner, RepoID: d.repo, Stream: "main", Head: "a", Base: ptr("4f2a"), Title: "t", Body: ptr("why"),
-			Author: "ada", State: repos.Open, Url: ptr("https://example.org"), RunID: ptr("run_x"), Version: 1, CreatedAt: d.now, UpdatedAt: d.now,
+			ID: first.Proposal.ID, OwnerID: d.Owner, RepoID: d.repo, Stream: "main", Head: "a", Base: ptr("4f2a"), Title: "t", Body: ptr("why"),
+			Author: "ada", State: repos.Open, Url: ptr("https://example.org"), RunID: ptr("run_x"), Version: 1, CreatedAt: d.Now, UpdatedAt: d.Now,
 		}
 		if diff := cmp.Diff(repos.Created{Proposal: want}, first); diff != "" {
 			d.Errorf("(-want +got)\n%s", diff)
 		}
-		d.pass(time.Hour)
+		d.Pass(time.Hour)
 		again := d.open(repos.ProposalIn{Head: "a", Author: "bob", Body: ptr("other")})
 		if diff := cmp.Diff(repos.Created{Proposal: want, Deduplicated: true}, again); diff != "" {
 			d.Errorf("(-want +got)\n%s", diff)
@@ -46,15 +46,15 @@ func TestProposingAgainReturnsTheOpenOneAsItIs(t *testing.T) {
 }
 
 func TestProposalOfARepositoryOfNobodyIsNotFound(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		bob := *d
-		bob.owner = dbtest.Owner(t, d.s, "bob").ID
+		bob.Owner = dbtest.Owner(t, d.Store, "bob").ID
 		p := d.open(repos.ProposalIn{Head: "a"}).Proposal
 		_, opened := bob.tryOpen(repos.ProposalIn{Head: "a"})
 		_, moved := bob.tryMove(p.ID, repos.Closed, 1)
-		_, got := repos.GetProposal(d.Context(), d.s, d.now, bob.owner, p.ID)
-		_, _, listed := repos.Proposals.Page(d.Context(), d.s, repos.ProposalsIn{OwnerID: bob.owner, RepoID: d.repo}, keyset.Top(), 9)
-		_, counted := repos.Get(d.Context(), d.s, bob.owner, d.repo)
+		_, got := repos.GetProposal(d.Context(), d.Store, d.Now, bob.Owner, p.ID)
+		_, _, listed := repos.Proposals.Page(d.Context(), d.Store, repos.ProposalsIn{OwnerID: bob.Owner, RepoID: d.repo}, keyset.Top(), 9)
+		_, counted := repos.Get(d.Context(), d.Store, bob.Owner, d.repo)
 		for what, err := range map[string]error{"open": opened, "move": moved, "get": got, "list": listed, "count": counted} {
 			if code(err) != "not_found" {
 				d.Errorf("%s: %v", what, err)
@@ -75,7 +75,7 @@ func TestTransitionsGoWhereTheStateAllows(t *testing.T) {
 		{[]string{repos.Closed, repos.Open}, repos.Merged, ""},
 	} {
 		t.Run(fmt.Sprint(tt.path, tt.to), func(t *testing.T) {
-			each(t, func(d *desk) {
+			each(t, func(d *fixture) {
 				id := d.open(repos.ProposalIn{Head: "a"}).Proposal.ID
 				for i, state := range tt.path {
 					d.move(id, state, int64(i+1))
@@ -85,7 +85,7 @@ func TestTransitionsGoWhereTheStateAllows(t *testing.T) {
 				if _, err := d.tryMove(id, tt.to, version+1); code(err) != "precondition_failed" {
 					d.Errorf("an unknown version is looked at first: %v", err)
 				}
-				d.pass(time.Second)
+				d.Pass(time.Second)
 				got, err := d.tryMove(id, tt.to, version)
 				if code(err) != tt.want {
 					d.Fatalf("%v, want %q", err, tt.want)
@@ -97,7 +97,7 @@ func TestTransitionsGoWhereTheStateAllows(t *testing.T) {
 					if diff := cmp.Diff(before, d.get(id)); diff != "" {
 						d.Errorf("what was refused changed it\n%s", diff)
 					}
-				} else if got.State != tt.to || got.Version != version+1 || !got.UpdatedAt.Equal(d.now) || got.ClosedAt.IsZero() != (tt.to == repos.Open) {
+				} else if got.State != tt.to || got.Version != version+1 || !got.UpdatedAt.Equal(d.Now) || got.ClosedAt.IsZero() != (tt.to == repos.Open) {
 					d.Errorf("%+v", got)
 				}
 			})
@@ -106,20 +106,20 @@ func TestTransitionsGoWhereTheStateAllows(t *testing.T) {
 }
 
 func TestEveryTransitionIsKeptWithWhoAndWhen(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		id := d.open(repos.ProposalIn{Head: "a"}).Proposal.ID
-		want := []model.ProposalTransition{{OwnerID: d.owner, ProposalID: id, Version: 1, ToState: repos.Open, Actor: "opener", EnteredAt: d.now}}
+		want := []model.ProposalTransition{{OwnerID: d.Owner, ProposalID: id, Version: 1, ToState: repos.Open, Actor: "opener", EnteredAt: d.Now}}
 		state := repos.Open
 		for version := int64(1); version < 60; version++ {
 			to := map[string]string{repos.Open: repos.Closed, repos.Closed: repos.Open}[state]
-			d.pass(time.Minute)
+			d.Pass(time.Minute)
 			d.move(id, to, version)
 			want = append([]model.ProposalTransition{{
-				OwnerID: d.owner, ProposalID: id, Version: version + 1, FromState: ptr(state), ToState: to, Actor: "mover", EnteredAt: d.now,
+				OwnerID: d.Owner, ProposalID: id, Version: version + 1, FromState: ptr(state), ToState: to, Actor: "mover", EnteredAt: d.Now,
 			}}, want...)
 			state = to
 		}
-		if got := dbtest.Get[int](d.T, d.s, "select count(*) from proposal_transitions"); got != len(want) {
+		if got := dbtest.Get[int](d.T, d.Store, "select count(*) from proposal_transitions where owner_id = $1", d.Owner); got != len(want) {
 			d.Errorf("%d transitions are kept, want %d", got, len(want))
 		}
 		got := d.get(id) // shows the latest 50
@@ -127,7 +127,7 @@ func TestEveryTransitionIsKeptWithWhoAndWhen(t *testing.T) {
 			d.Errorf("version %d (-want +got)\n%s", got.Version, diff)
 		}
 		// Time does not go back when the clock does.
-		d.pass(-time.Hour)
+		d.Pass(-time.Hour)
 		if p := d.move(id, map[string]string{repos.Open: repos.Merged, repos.Closed: repos.Open}[state], 60); p.UpdatedAt.Before(got.UpdatedAt) {
 			d.Errorf("updated at %s, before %s", p.UpdatedAt, got.UpdatedAt)
 		}
@@ -146,10 +146,10 @@ func (m meanwhile) TransitionList(ctx context.Context, arg model.TransitionListP
 }
 
 func TestProposalMovedWhileItIsReadIsShownInOneVersion(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		id := d.open(repos.ProposalIn{Head: "a"}).Proposal.ID
 		want := d.get(id)
-		got, err := repos.GetProposal(d.Context(), meanwhile{d.s, func() { d.move(id, repos.Closed, 1) }}, d.now, d.owner, id)
+		got, err := repos.GetProposal(d.Context(), meanwhile{d.Store, func() { d.move(id, repos.Closed, 1) }}, d.Now, d.Owner, id)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			d.Errorf("%v (-want +got)\n%s", err, diff)
 		}
@@ -157,7 +157,7 @@ func TestProposalMovedWhileItIsReadIsShownInOneVersion(t *testing.T) {
 }
 
 func TestReopeningBesideAnOpenProposalNamesThatOne(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		old := d.open(repos.ProposalIn{Head: "a"}).Proposal
 		d.move(old.ID, repos.Closed, 1)
 		open := d.open(repos.ProposalIn{Head: "a"}).Proposal
@@ -173,7 +173,7 @@ func TestReopeningBesideAnOpenProposalNamesThatOne(t *testing.T) {
 
 // Of two who judged the same version, exactly one is heard.
 func TestOneOfMergeAndCloseOfAVersionWins(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		for round := range 10 {
 			id := d.open(repos.ProposalIn{Head: fmt.Sprint("head", round)}).Proposal.ID
 			results := make([]string, 6)
@@ -205,7 +205,7 @@ func TestOneOfMergeAndCloseOfAVersionWins(t *testing.T) {
 
 // However creates and reopenings meet, one proposal of a head is open.
 func TestAtMostOneProposalOfAHeadIsOpen(t *testing.T) {
-	each(t, func(d *desk) {
+	each(t, func(d *fixture) {
 		for round := range 5 {
 			head := fmt.Sprint("head", round)
 			old := d.open(repos.ProposalIn{Head: head}).Proposal
@@ -224,7 +224,7 @@ func TestAtMostOneProposalOfAHeadIsOpen(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			if n := dbtest.Get[int](d.T, d.s, "select count(*) from proposals where closed_at is null and head = '"+head+"'"); n != 1 {
+			if n := dbtest.Get[int](d.T, d.Store, "select count(*) from proposals where closed_at is null and repo_id = $1 and head = $2", d.repo, head); n != 1 {
 				d.Errorf("%d are open", n)
 			}
 		}

@@ -96,7 +96,7 @@ func TestIssueKeyIsOneForEverySpelling(t *testing.T) {
 // NAM-01: one row per repository, in the spelling that came first.
 func TestTrackingTwiceInAnySpellingIsOneRow(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		ada, bob := dbtest.Owner(t, s, "ada").ID, dbtest.Owner(t, s, "bob").ID
 		track := func(owner, forge, namespace, name string) (repo model.Repo) {
 			t.Helper()
