@@ -40,14 +40,7 @@ var owners = map[string]string{
 // guests are the packages that call single statements of a table that is not theirs.
 var guests = []struct{ statement, pkg, why string }{
 	{"KindInsert", "server/control", "an owner has its built-in kinds from the start, and control knows nothing of jobs"},
-	{"TokenPage", "server/ops", listed},
-	{"LeaseList", "server/ops", listed},
-	{"WorkerPage", "server/ops", listed},
-	{"TokenPage", "cmd/stint", listed},
 }
-
-// listed is why a statement is called where a list of it is declared.
-const listed = "the list is declared beside its route"
 
 // called is one statement in one file that is no test.
 type called struct{ file, statement string }

@@ -131,16 +131,12 @@ func (g *globals) tokensOfDatabase(owner string) func(context.Context, int64) (p
 		if limit == 0 {
 			limit = 1 << 30
 		}
-		top := keyset.Top()
-		rows, err := s.TokenPage(ctx, model.TokenPageParams{OwnerID: of.ID, BeforeAt: top.At, BeforeID: top.ID, Max: limit + 1})
+		rows, next, err := control.Tokens.Page(ctx, s, of.ID, keyset.Top(), int(limit))
 		if err != nil {
 			return all, err
 		}
+		all.HasMore = next != nil
 		for _, row := range rows {
-			if int64(len(all.Data)) == limit {
-				all.HasMore = true
-				break
-			}
 			raw, err := tokenRowOf(row)
 			if err != nil {
 				return all, err

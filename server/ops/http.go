@@ -97,16 +97,10 @@ func (h *routes) create(ctx context.Context, q model.Querier, now coltype.Time, 
 var listedTokens = web.ListOf[web.PageQuery, model.Token, tokenJSON]{
 	Kind: "tokens", Order: web.Newest,
 	Page: func(ctx context.Context, q model.Reader, _ *web.PageQuery, w web.Window) ([]model.Token, *keyset.Position, error) {
-		return tokens.Page(ctx, q, web.Caller(ctx).OwnerID, w.Position, w.Limit)
+		return control.Tokens.Page(ctx, q, web.Caller(ctx).OwnerID, w.Position, w.Limit)
 	},
 	Item: func(t model.Token, _ coltype.Time) tokenJSON { return tokenOf(t) },
 }
-
-var tokens = keyset.Plain("tokens",
-	func(t model.Token) keyset.Position { return keyset.Position{At: t.CreatedAt, ID: t.ID} },
-	func(ownerID string, from keyset.Position, max int64) model.TokenPageParams {
-		return model.TokenPageParams{OwnerID: ownerID, BeforeAt: from.At, BeforeID: from.ID, Max: max}
-	}, model.Reader.TokenPage)
 
 type revokeInput struct {
 	ID string `path:"id"`

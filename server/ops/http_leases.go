@@ -5,6 +5,7 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/web"
 )
@@ -19,20 +20,13 @@ type leaseJSON struct {
 	Held      bool         `json:"held" doc:"Whether it runs now."`
 }
 
-// listedLeases is all leases, by name. They belong to the instance, not to an
-// owner, so that whoever may read them reads them all.
+// listedLeases is all leases, by name: whoever may read them reads them all.
 var listedLeases = web.ListOf[web.PageQuery, model.Lease, leaseJSON]{
 	Kind: "leases", Order: web.Oldest,
 	Page: func(ctx context.Context, q model.Reader, _ *web.PageQuery, w web.Window) ([]model.Lease, *keyset.Position, error) {
-		return leases.Page(ctx, q, struct{}{}, w.Position, w.Limit)
+		return control.Leases.Page(ctx, q, struct{}{}, w.Position, w.Limit)
 	},
 	Item: func(l model.Lease, now coltype.Time) leaseJSON {
 		return leaseJSON{Name: l.Name, Holder: l.Holder, Term: l.Term, TakenAt: l.TakenAt, ExpiresAt: l.ExpiresAt, Held: now.Before(l.ExpiresAt)}
 	},
 }
-
-var leases = keyset.Plain("leases",
-	func(l model.Lease) keyset.Position { return keyset.Position{At: l.TakenAt, ID: l.Name} },
-	func(_ struct{}, from keyset.Position, max int64) model.LeaseListParams {
-		return model.LeaseListParams{AfterName: from.ID, Max: max}
-	}, model.Reader.LeaseList)

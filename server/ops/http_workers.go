@@ -5,6 +5,7 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/jobs"
 	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/web"
@@ -35,7 +36,7 @@ var listedWorkers = web.ListOf[web.PageQuery, worker, workerJSON]{
 	Kind: "workers", Order: web.Oldest,
 	Page: func(ctx context.Context, q model.Reader, _ *web.PageQuery, w web.Window) ([]worker, *keyset.Position, error) {
 		owner := web.Caller(ctx).OwnerID
-		page, next, err := workers.Page(ctx, q, owner, w.Position, w.Limit)
+		page, next, err := control.SeenWorkers.Page(ctx, q, owner, w.Position, w.Limit)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -46,9 +47,3 @@ var listedWorkers = web.ListOf[web.PageQuery, worker, workerJSON]{
 		return workerJSON{Name: w.Name, FirstSeenAt: w.FirstSeenAt, LastSeenAt: w.LastSeenAt, Claimed: w.claimed}
 	},
 }
-
-var workers = keyset.Plain("workers",
-	func(w model.Worker) keyset.Position { return keyset.Position{At: w.FirstSeenAt, ID: w.Name} },
-	func(ownerID string, from keyset.Position, max int64) model.WorkerPageParams {
-		return model.WorkerPageParams{OwnerID: ownerID, AfterName: from.ID, Max: max}
-	}, model.Reader.WorkerPage)
