@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -162,14 +161,15 @@ func awaitTrue(t *testing.T, is func() bool) {
 	}
 }
 
-// TestKilledAtAnyMomentTheRerunCompletes takes its moments from a seed that it
-// prints; STINT_SOAK=1 takes more of them.
 func TestKilledAtAnyMomentTheRerunCompletes(t *testing.T) {
 	t.Parallel()
-	rounds := 4
-	if os.Getenv("STINT_SOAK") != "" {
-		rounds = 50
-	}
+	killMigrations(t, 4)
+}
+
+// killMigrations kills a process that migrates at random moments, that many
+// times on each engine. It takes its moments from a seed that it prints.
+func killMigrations(t *testing.T, rounds int) {
+	t.Helper()
 	files := writeFiles(t, fixture(story...))
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
