@@ -39,7 +39,7 @@ var packages = [][]string{
 }
 
 // apart are the packages that only serve tests and generation: no arrow ends there, and theirs are free.
-var apart = []string{"server/dbtest", "server/plans", "server/kept", "server/e2e", "cmd/twin"}
+var apart = []string{"server/dbtest", "server/apitest", "server/plans", "server/kept", "server/e2e", "cmd/twin"}
 
 // narrow are the packages, ours and others', that only some may import. A name with a slash at its
 // end stands for everything below it; importers are packages, or "http.go" for files of that name.

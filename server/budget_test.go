@@ -1,27 +1,20 @@
 package server_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
-	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server"
-	"github.com/stint-run/stint/server/control"
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 )
 
-// api is a server in this process, and a token of its owner.
-type api struct {
-	t       *testing.T
-	handler http.Handler
-	token   string
-}
+// api calls a server of this process, without a connection, as an admin.
+type api struct{ *apitest.Client }
 
 func newAPI(t *testing.T, s *store.Store) *api {
 	t.Helper()
@@ -31,47 +24,31 @@ func newAPI(t *testing.T, s *store.Store) *api {
 
 func newAPIOn(t *testing.T, s *store.Store, handler http.Handler) *api {
 	t.Helper()
-	a := &api{t: t, handler: handler}
-	owner := dbtest.Owner(t, s, "ada")
-	err := s.Tx(t.Context(), func(q model.Querier) (err error) {
-		a.token, _, err = control.Issue(t.Context(), q, s.Now(), control.TokenIn{OwnerID: owner.ID, Name: "test", Scopes: []string{"admin"}})
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return &api{apitest.HandlerClient(t, handler, apitest.Token(t, s, "ada", "admin"))}
 }
 
 // call is one request; into, if not nil, gets the answer. It returns how many
 // statements the request ran, as Server-Timing tells.
 func (a *api) call(method, path string, body, into any) (statements int) {
-	a.t.Helper()
-	var b bytes.Buffer
+	a.T.Helper()
+	var text []byte
 	if body != nil {
-		if err := json.NewEncoder(&b).Encode(body); err != nil {
-			a.t.Fatal(err)
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			a.T.Fatal(err)
 		}
 	}
-	r := httptest.NewRequest(method, path, &b)
-	r.Header.Set("Authorization", "Bearer "+a.token)
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	w := httptest.NewRecorder()
-	a.handler.ServeHTTP(w, r)
-	if w.Code >= 300 {
-		a.t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+	got := a.Call(method, path, string(text))
+	if got.Status >= 300 {
+		a.T.Fatalf("%s %s: %s", method, path, got)
 	}
 	if into != nil {
-		if err := json.Unmarshal(w.Body.Bytes(), into); err != nil {
-			a.t.Fatal(err)
-		}
+		got.Into(a.T, into)
 	}
-	timing := w.Header().Get("Server-Timing")
+	timing := got.Header.Get("Server-Timing")
 	var ms float64
 	if _, err := fmt.Sscanf(timing, `db;dur=%f;desc="%d statements"`, &ms, &statements); err != nil {
-		a.t.Fatalf("Server-Timing %q: %v", timing, err)
+		a.T.Fatalf("Server-Timing %q: %v", timing, err)
 	}
 	return statements
 }

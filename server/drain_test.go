@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stint-run/stint/server"
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 )
@@ -25,8 +25,8 @@ func TestADrainingReplicaRefusesNewClaimsWhetherTheyWaitOrNot(t *testing.T) {
 			`{"worker":"w","kinds":["review"]}`,
 			`{"worker":"w","kinds":["review"],"wait_seconds":30}`,
 		} {
-			if w := a.claim(body); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
-				t.Errorf("%s: %d %s", body, w.Code, w.Body)
+			if got := a.Post("/v1/jobs/claim", body); got.Status != http.StatusServiceUnavailable {
+				t.Errorf("%s: %s", body, got)
 			}
 		}
 	})
@@ -39,12 +39,14 @@ func TestAClaimThatWaitsIsAnsweredEmptyWhenTheReplicaDrains(t *testing.T) {
 			s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, engine)})
 			srv := server.New(server.Config{Version: "test", Log: slog.New(slog.DiscardHandler)}, s, make([]byte, 32))
 			a := newAPIOn(t, s, srv.Handler())
-			answered := make(chan *httptest.ResponseRecorder)
-			go func() { answered <- a.claim(`{"worker":"w","kinds":["review"],"wait_seconds":30}`) }()
+			answered := make(chan apitest.Answer)
+			go func() {
+				answered <- a.Post("/v1/jobs/claim", `{"worker":"w","kinds":["review"],"wait_seconds":30}`)
+			}()
 			awaited(t)
 			srv.Drain()
-			if w := <-answered; w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"jobs":[]`) {
-				t.Errorf("%d %s", w.Code, w.Body)
+			if got := <-answered; got.Status != http.StatusOK || !strings.Contains(got.String(), `"jobs":[]`) {
+				t.Errorf("%s", got)
 			}
 		})
 	}
@@ -65,14 +67,4 @@ func awaited(t *testing.T) {
 			t.Fatal("no claim waits")
 		}
 	}
-}
-
-// claim is one claim, answered.
-func (a *api) claim(body string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest("POST", "/v1/jobs/claim", bytes.NewBufferString(body))
-	r.Header.Set("Authorization", "Bearer "+a.token)
-	r.Header.Set("Content-Type", "application/json")
-	w := httptest.NewRecorder()
-	a.handler.ServeHTTP(w, r)
-	return w
 }

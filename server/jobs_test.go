@@ -3,7 +3,6 @@ package server_test
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -26,19 +25,13 @@ type refusal struct {
 // refused sends a request and returns its problem, the code first, then the
 // pointers of its faults.
 func (a *api) refused(method, path, body string, headers ...string) []string {
-	a.t.Helper()
-	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	r.Header.Set("Authorization", "Bearer "+a.token)
-	r.Header.Set("Content-Type", "application/json")
-	for i := 0; i+1 < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
+	a.T.Helper()
+	answer := a.Call(method, path, body, headers...)
+	if answer.Status < 400 {
+		a.T.Fatalf("%s %s: %s", method, path, answer)
 	}
-	w := httptest.NewRecorder()
-	a.handler.ServeHTTP(w, r)
 	var out refusal
-	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil || w.Code < 400 {
-		a.t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
-	}
+	answer.Into(a.T, &out)
 	got := []string{out.Code}
 	for _, e := range out.Errors {
 		got = append(got, e.Pointer)

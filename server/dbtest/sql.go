@@ -33,7 +33,13 @@ func connect(raw string) (*sql.DB, error) {
 // view: it waits for the store's writer, and the writer for it.
 func DB(t *testing.T, s *store.Store) *sql.DB {
 	t.Helper()
-	db, err := connect(URLOf(t, s))
+	return Connect(t, URLOf(t, s))
+}
+
+// Connect is DB by the URL of a database.
+func Connect(t *testing.T, url string) *sql.DB {
+	t.Helper()
+	db, err := connect(url)
 	if err != nil {
 		t.Fatal(err)
 	}

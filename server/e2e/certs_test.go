@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stint-run/stint/server/apitest"
 )
 
 // The way in that docs/operations.md tells: certificates and nothing else, and
@@ -76,15 +78,15 @@ func TestCertificateLetsIn(t *testing.T) {
 		t.Fatalf("token create by another name of the map: %d\n%s", code, errs)
 	}
 	p := newProcess(t, url)
-	p.token = strings.TrimSpace(token)
+	p.Token = strings.TrimSpace(token)
 	p.launch()
 	p.awaitReady()
-	id := p.must(201, "/v1/jobs", `{"kind":"review"}`).str("job.id")
+	id := p.Must(201, "/v1/jobs", `{"kind":"review"}`).Str("job.id")
 	c.stop()
-	await(t, "unready", 20*time.Second, func() bool { return p.get("/readyz").Status == http.StatusServiceUnavailable })
+	apitest.Await(t, "unready", func() bool { return p.Get("/readyz").Status == http.StatusServiceUnavailable })
 	c.start()
 	p.awaitReady()
-	if a := p.get("/v1/jobs/" + id); a.Status != 200 {
+	if a := p.Get("/v1/jobs/" + id); a.Status != 200 {
 		t.Errorf("the job, after the restart: %s", a)
 	}
 	if log := p.log.String(); strings.Contains(log, "PRIVATE KEY") {

@@ -22,6 +22,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stint-run/stint/server/apitest"
 )
 
 // authority makes certificates, as `openssl req` and `openssl x509` do.
@@ -182,7 +184,8 @@ func (c *cluster) write(name, text string) {
 func (c *cluster) start() {
 	c.t.Helper()
 	if c.port == 0 {
-		l := listen(c.t)
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		must(c.t, err)
 		c.port = l.Addr().(*net.TCPAddr).Port
 		must(c.t, l.Close())
 	}
@@ -203,7 +206,7 @@ func (c *cluster) start() {
 		<-ended
 		c.stop = func() {}
 	}
-	await(c.t, "PostgreSQL is ready", 60*time.Second, func() bool {
+	apitest.Await(c.t, "PostgreSQL is ready", func() bool {
 		select {
 		case <-ended:
 			c.t.Fatalf("PostgreSQL ended:\n%s", log.String())

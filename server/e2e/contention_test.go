@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stint-run/stint/server/apitest"
+	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -42,93 +44,95 @@ func (c *tally) add(what string) {
 
 func TestFiftyEnqueuesOfOneKeyMakeOneJob(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *inProcess) {
+	eachFleet(t, func(t *testing.T, s *inProcess, through []*apitest.Client) {
 		for _, body := range []string{
 			`{"kind":"review","key":"k"}`,
 			`{"kind":"review","repo":{"forge":"gitea","host":"git.example","namespace":"Acme","name":"Site"},"issue_number":1}`,
 		} {
-			oneJob(t, body, s.client)
+			oneJob(t, body, through)
 		}
 	})
 }
 
-func TestFiftyEnqueuesOfOneKeyThroughTwoReplicasMakeOneJob(t *testing.T) {
-	t.Parallel()
-	a, b := replicas(t)
-	oneJob(t, `{"kind":"review","key":"k"}`, a.client, b.client)
-}
-
 // oneJob enqueues 50 times at once, through the clients by turns.
-func oneJob(t *testing.T, body string, through ...*client) {
+func oneJob(t *testing.T, body string, through []*apitest.Client) {
 	t.Helper()
 	var statuses, ids tally
 	together(50, func(i int) {
-		a := through[i%len(through)].patient("/v1/jobs", body)
-		statuses.add(fmt.Sprint(a.Status, a.at("deduplicated")))
-		ids.add(a.str("job.id"))
+		a := through[i%len(through)].Post("/v1/jobs", body)
+		statuses.add(fmt.Sprint(a.Status, a.At("deduplicated")))
+		ids.add(a.Str("job.id"))
 	})
 	if len(ids.n) != 1 || statuses.n["201 false"] != 1 || statuses.n["200 true"] != 49 {
 		t.Errorf("50 enqueues of %s: %v, ids %v", body, statuses.n, ids.n)
 	}
 }
 
-// replicas are two server processes on one PostgreSQL database.
-func replicas(t *testing.T) (a, b *process) {
+// replicas are two servers on one PostgreSQL database.
+func replicas(t *testing.T) (a, b *inProcess) {
 	t.Helper()
-	a = start(t, store.Postgres)
-	b = newProcess(t, a.url)
-	b.store, b.db, b.token = a.store, a.db, a.token
-	b.restart()
+	a = serveOn(t, store.Postgres, store.Config{})
+	b = serveHere(t, dbtest.Open(t, store.Config{URL: dbtest.URLOf(t, a.Store)}))
+	b.Client = b.As(a.Token) // a key is its token's
 	return a, b
+}
+
+// eachFleet runs fn through all servers that a database may have: two on
+// PostgreSQL, one on SQLite.
+func eachFleet(t *testing.T, fn func(t *testing.T, s *inProcess, through []*apitest.Client)) {
+	t.Helper()
+	t.Run(store.SQLite, func(t *testing.T) {
+		t.Parallel()
+		s := serveOn(t, store.SQLite, store.Config{})
+		fn(t, s, []*apitest.Client{s.Client})
+	})
+	t.Run(store.Postgres, func(t *testing.T) {
+		t.Parallel()
+		a, b := replicas(t)
+		fn(t, a, []*apitest.Client{a.Client, b.Client})
+	})
 }
 
 func TestHundredClaimersTakeEachJobOnce(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *inProcess) {
+	eachFleet(t, func(t *testing.T, s *inProcess, through []*apitest.Client) {
 		jobs := 1000
-		if s.store.Engine() == store.SQLite {
+		if s.Store.Engine() == store.SQLite {
 			jobs = 300 // each claim there waits for the disk
 		}
-		enqueue(s.client, jobs)
-		claimAll(t, jobs, 100, s.client)
-		if n := s.db.number("select count(*) from runs"); n != int64(jobs) {
+		enqueue(s.Client, jobs)
+		claimAll(t, jobs, 100, through)
+		if n := s.count("runs"); n != int64(jobs) {
 			t.Errorf("%d runs, want %d", n, jobs)
 		}
-		if n := s.db.number("select count(*) from jobs where attempt <> 1 or state <> 'claimed'"); n != 0 {
+		if n := s.count("jobs where attempt <> 1 or state <> 'claimed'"); n != 0 {
 			t.Errorf("%d jobs are not claimed once", n)
 		}
 	})
 }
 
-func TestHundredClaimersOfTwoReplicasTakeEachJobOnce(t *testing.T) {
-	t.Parallel()
-	a, b := replicas(t)
-	enqueue(a.client, 200)
-	claimAll(t, 200, 100, a.client, b.client)
-}
-
 // enqueue enqueues n jobs of the kind review, their payload their number.
-func enqueue(c *client, n int) {
-	c.t.Helper()
+func enqueue(c *apitest.Client, n int) {
+	c.T.Helper()
 	for first := 0; first < n; first += 500 {
 		var items []string
 		for i := first; i < min(n, first+500); i++ {
 			items = append(items, fmt.Sprintf(`{"kind":"review","payload":%d}`, i))
 		}
-		c.must(200, "/v1/jobs/batch", `{"items":[`+strings.Join(items, ",")+`]}`)
+		c.Must(200, "/v1/jobs/batch", `{"items":[`+strings.Join(items, ",")+`]}`)
 	}
 }
 
 // claimAll claims with so many claimers until all find the queue empty, and
 // wants every one of the jobs once, and never more than was asked for.
-func claimAll(t *testing.T, jobs, claimers int, through ...*client) {
+func claimAll(t *testing.T, jobs, claimers int, through []*apitest.Client) {
 	t.Helper()
 	var ids tally
 	together(claimers, func(i int) {
 		limit := 1 + i%3*2
 		for {
-			a := through[i%len(through)].patient("/v1/jobs/claim", fmt.Sprintf(`{"worker":"w%d","kinds":["review"],"limit":%d}`, i, limit))
-			n := a.len("jobs")
+			a := through[i%len(through)].Post("/v1/jobs/claim", fmt.Sprintf(`{"worker":"w%d","kinds":["review"],"limit":%d}`, i, limit))
+			n := a.Len("jobs")
 			if a.Status != http.StatusOK || n > limit {
 				t.Errorf("claim of %d: %s", limit, a)
 			}
@@ -136,7 +140,7 @@ func claimAll(t *testing.T, jobs, claimers int, through ...*client) {
 				return
 			}
 			for j := range n {
-				ids.add(a.str(fmt.Sprintf("jobs.%d.id", j)))
+				ids.add(a.Str(fmt.Sprintf("jobs.%d.id", j)))
 			}
 		}
 	})
@@ -155,24 +159,24 @@ func TestBatchesInOppositeOrderDoNotBlockEachOther(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *inProcess) {
 		for range 3 {
-			enqueue(s.client, 20)
-			a := s.must(200, "/v1/jobs/claim", `{"worker":"w","kinds":["review"],"limit":20}`)
+			enqueue(s.Client, 20)
+			a := s.Must(200, "/v1/jobs/claim", `{"worker":"w","kinds":["review"],"limit":20}`)
 			var items []string
 			for i := range 20 {
 				at := fmt.Sprintf("jobs.%d.", i)
-				items = append(items, `{"id":"`+a.str(at+"id")+`","lease_token":"`+a.str(at+"lease_token")+`"}`)
+				items = append(items, `{"id":"`+a.Str(at+"id")+`","lease_token":"`+a.Str(at+"lease_token")+`"}`)
 			}
 			together(6, func(i int) {
 				mine := slices.Clone(items)
 				if i%2 == 1 {
 					slices.Reverse(mine)
 				}
-				if a := s.patient("/v1/jobs/complete", `{"items":[`+strings.Join(mine, ",")+`]}`); a.Status != http.StatusOK {
+				if a := s.Post("/v1/jobs/complete", `{"items":[`+strings.Join(mine, ",")+`]}`); a.Status != http.StatusOK {
 					t.Errorf("a batch: %s", a)
 				}
 			})
 		}
-		if n := s.db.number("select count(*) from jobs where state = 'succeeded'"); n != 60 {
+		if n := s.count("jobs where state = 'succeeded'"); n != 60 {
 			t.Errorf("%d jobs succeeded, want 60", n)
 		}
 	})
@@ -182,21 +186,21 @@ func TestBatchesInOppositeOrderDoNotBlockEachOther(t *testing.T) {
 // two claimers of two kinds get the other one and an empty answer, at once.
 func TestClaimPassesOverWhatAnotherTransactionHolds(t *testing.T) {
 	t.Parallel()
-	p := start(t, store.Postgres)
-	p.must(201, "/v1/jobs", `{"kind":"review"}`)
-	p.must(201, "/v1/jobs", `{"kind":"implement"}`)
-	third := p.must(201, "/v1/jobs", `{"kind":"sync"}`).str("job.id")
+	p := serveOn(t, store.Postgres, store.Config{})
+	p.Must(201, "/v1/jobs", `{"kind":"review"}`)
+	p.Must(201, "/v1/jobs", `{"kind":"implement"}`)
+	third := p.Must(201, "/v1/jobs", `{"kind":"sync"}`).Str("job.id")
 	release := p.db.hold("select id from jobs where id = '" + third + "' for update")
 	var got tally
 	together(2, func(i int) {
-		a := p.post("/v1/jobs/claim", `{"worker":"w","kinds":["sync","review","implement"]}`)
-		got.add(fmt.Sprint(a.len("jobs"), " ", a.str("jobs.0.kind")))
+		a := p.Post("/v1/jobs/claim", `{"worker":"w","kinds":["sync","review","implement"]}`)
+		got.add(fmt.Sprint(a.Len("jobs"), " ", a.Str("jobs.0.kind")))
 	})
 	if got.n["1 review"] != 1 || got.n["1 implement"] != 1 {
 		t.Errorf("with a foreign lock on a third job: %v", got.n)
 	}
 	release()
-	if a := p.must(200, "/v1/jobs/claim", `{"worker":"w","kinds":["sync"]}`); a.str("jobs.0.id") != third {
+	if a := p.Must(200, "/v1/jobs/claim", `{"worker":"w","kinds":["sync"]}`); a.Str("jobs.0.id") != third {
 		t.Errorf("after it: %s", a)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stint-run/stint/server/apitest"
 )
 
 // keyedEnqueue is a request whose effect can be counted: without a key of the
@@ -24,22 +26,22 @@ func TestKilledBetweenEffectAndAnswerTheRetryHasOneEffect(t *testing.T) {
 	eachProcess(t, func(t *testing.T, p *process) {
 		cut := newProxy(t, func() string { return strings.TrimPrefix(p.URL(), "http://") })
 		cut.onAnswer(p.kill9)
-		through := newClient(t, func() string { return "http://" + cut.addr() }, p.token)
+		through := apitest.NewClient(t, func() string { return "http://" + cut.addr() }, p.Token)
 		body, header := keyedEnqueue(1)
-		if a, err := through.try(context.Background(), http.MethodPost, "/v1/jobs", body, header...); err == nil {
+		if a, err := through.Try(context.Background(), http.MethodPost, "/v1/jobs", body, header...); err == nil {
 			t.Fatalf("an answer came through: %s", a)
 		}
 		if n := p.db.number("select count(*) from jobs"); n != 1 {
 			t.Fatalf("%d jobs after the effect", n)
 		}
 		p.restart()
-		first := p.must(201, "/v1/jobs", body, header...)
-		again := p.must(201, "/v1/jobs", body, header...)
+		first := p.Must(201, "/v1/jobs", body, header...)
+		again := p.Must(201, "/v1/jobs", body, header...)
 		if first.Header.Get("Idempotent-Replayed") != "true" || !bytes.Equal(first.Body, again.Body) {
 			t.Errorf("%v %s\n%v %s", first.Header, first, again.Header, again)
 		}
-		job := p.get("/v1/jobs/" + first.str("job.id"))
-		if n := p.db.number("select count(*) from jobs"); n != 1 || job.str("state") != "pending" {
+		job := p.Get("/v1/jobs/" + first.Str("job.id"))
+		if n := p.db.number("select count(*) from jobs"); n != 1 || job.Str("state") != "pending" {
 			t.Errorf("%d jobs, the first %s", n, job)
 		}
 	})
@@ -63,11 +65,11 @@ func killLoop(t *testing.T, p *process, rounds int) {
 		body, header := keyedEnqueue(i)
 		moment := time.Duration(random.IntN(12_000)) * time.Microsecond
 		kill := time.AfterFunc(moment, p.kill9)
-		first, err := p.try(context.Background(), http.MethodPost, "/v1/jobs", body, header...)
+		first, err := p.Try(context.Background(), http.MethodPost, "/v1/jobs", body, header...)
 		kill.Stop()
 		p.kill9() // the timer may be at it; then both wait for the end
 		p.restart()
-		again := p.must(201, "/v1/jobs", body, header...)
+		again := p.Must(201, "/v1/jobs", body, header...)
 		if err == nil {
 			answered++
 			if !bytes.Equal(first.Body, again.Body) || again.Header.Get("Idempotent-Replayed") != "true" {
@@ -85,22 +87,22 @@ func killLoop(t *testing.T, p *process, rounds int) {
 func TestRestartHandsNothingOutAgain(t *testing.T) {
 	t.Parallel()
 	eachProcess(t, func(t *testing.T, p *process) {
-		id := p.must(201, "/v1/jobs", `{"kind":"review","key":"k"}`).str("job.id")
-		a := p.must(200, "/v1/jobs/claim", `{"worker":"w1","kinds":["review"],"lease_seconds":300}`)
-		j := held{id: id, token: a.str("jobs.0.lease_token"), run: a.str("jobs.0.run_id")}
+		id := p.Must(201, "/v1/jobs", `{"kind":"review","key":"k"}`).Str("job.id")
+		a := p.Must(200, "/v1/jobs/claim", `{"worker":"w1","kinds":["review"],"lease_seconds":300}`)
+		j := held{id: id, token: a.Str("jobs.0.lease_token"), run: a.Str("jobs.0.run_id")}
 		p.kill9()
 		p.restart()
-		if a := p.must(200, "/v1/jobs/claim", `{"worker":"w2","kinds":["review"]}`); a.len("jobs") != 0 {
+		if a := p.Must(200, "/v1/jobs/claim", `{"worker":"w2","kinds":["review"]}`); a.Len("jobs") != 0 {
 			t.Errorf("handed out again: %s", a)
 		}
-		if a := p.must(200, "/v1/jobs", `{"kind":"review","key":"k","on_duplicate":"keep"}`); a.str("job.id") != id || a.str("job.state") != "claimed" {
+		if a := p.Must(200, "/v1/jobs", `{"kind":"review","key":"k","on_duplicate":"keep"}`); a.Str("job.id") != id || a.Str("job.state") != "claimed" {
 			t.Errorf("the key is no longer its job's: %s", a)
 		}
-		p.must(200, j.path("heartbeat"), j.with(""))
-		if a := p.get("/v1/runs/" + j.run); a.str("status") != "in_progress" {
+		p.Must(200, j.path("heartbeat"), j.with(""))
+		if a := p.Get("/v1/runs/" + j.run); a.Str("status") != "in_progress" {
 			t.Errorf("its run: %s", a)
 		}
-		if a := p.must(200, j.path("complete"), j.with(`"result":1`)); a.str("run.id") != j.run || a.str("run.status") != "succeeded" {
+		if a := p.Must(200, j.path("complete"), j.with(`"result":1`)); a.Str("run.id") != j.run || a.Str("run.status") != "succeeded" {
 			t.Errorf("finished: %s", a)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 )
@@ -18,21 +19,21 @@ import (
 // that was the primary takes no writes. Nobody restarts anything.
 func TestReadOnlyDatabaseIsReportedAndLeftByItself(t *testing.T) {
 	t.Parallel()
-	p := start(t, store.Postgres)
+	p := startOn(t, dbtest.Open(t, store.Config{URL: dbtest.Fresh(t, store.Postgres)}))
 	readOnly(p.db, "on")
-	await(t, "writes are refused", 10*time.Second, func() bool {
-		return p.post("/v1/jobs", keyed).Status == http.StatusServiceUnavailable
+	apitest.Await(t, "writes are refused", func() bool {
+		return p.Post("/v1/jobs", keyed).Status == http.StatusServiceUnavailable
 	})
-	if a := p.get("/readyz"); a.Status != http.StatusServiceUnavailable {
+	if a := p.Get("/readyz"); a.Status != http.StatusServiceUnavailable {
 		t.Errorf("/readyz: %s", a)
 	}
-	if a := p.get("/livez"); a.Status != http.StatusOK {
+	if a := p.Get("/livez"); a.Status != http.StatusOK {
 		t.Errorf("/livez: %s", a)
 	}
 	before := p.db.number("select count(*) from jobs")
 	readOnly(p.db, "off")
-	awaitReady(t, p.client)
-	p.must(201, "/v1/jobs", keyed)
+	apitest.Await(t, "ready", p.Client.Ready)
+	p.Must(201, "/v1/jobs", keyed)
 	if n := p.db.number("select count(*) from jobs"); n != before+1 {
 		t.Errorf("%d jobs, before %d", n, before)
 	}
@@ -60,26 +61,26 @@ func TestSmallPoolHangsNowhere(t *testing.T) {
 			t.Parallel()
 			s := serveOn(t, store.Postgres, store.Config{MaxConns: size})
 			targets := map[string]target{}
-			ops := operations(t, s.client)
+			ops := operations(t, s.Client)
 			for _, o := range ops {
-				targets[o.id] = rows[o.id](s.client)
+				targets[o.id] = rows[o.id](s.Client)
 			}
 			began := time.Now()
 			var served tally
 			together(20, func(i int) {
 				for n := range ops {
 					o := ops[(n+i)%len(ops)]
-					a := o.send(s.client, targets[o.id])
+					a := o.send(s.Client, targets[o.id])
 					served.add(fmt.Sprint(a.Status))
 				}
-				if a := s.get("/readyz"); a.Status != http.StatusOK && a.Status != http.StatusServiceUnavailable {
+				if a := s.Get("/readyz"); a.Status != http.StatusOK && a.Status != http.StatusServiceUnavailable {
 					t.Errorf("/readyz: %s", a)
 				}
 			})
 			if took := time.Since(began); took > 45*time.Second || served.n["200"] == 0 {
 				t.Errorf("%v, took %v", served.n, took)
 			}
-			awaitReady(t, s.client)
+			apitest.Await(t, "ready", s.Client.Ready)
 		})
 	}
 }
@@ -97,7 +98,7 @@ func behind(t *testing.T, mode string) (*process, *proxy) {
 	way.set(mode)
 	at.Host = way.addr()
 	p := newProcess(t, at.String())
-	p.store, p.db, p.token = s, openDoor(t, s), issue(t, s, "ada", "admin")
+	p.store, p.db, p.Token = s, openDoor(t, dbtest.URLOf(t, s)), apitest.Token(t, s, "ada", "admin")
 	p.launch()
 	return p, way
 }
@@ -112,16 +113,16 @@ const slowest = 3500 * time.Millisecond
 func TestDatabaseThatIsAwayIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	p, way := behind(t, closed)
-	await(t, "listening", 20*time.Second, func() bool {
-		a, err := p.try(context.Background(), http.MethodGet, "/livez", "")
+	apitest.Await(t, "listening", func() bool {
+		a, err := p.Try(context.Background(), http.MethodGet, "/livez", "")
 		return err == nil && a.Status == http.StatusOK
 	})
-	if a := p.get("/readyz"); a.Status != http.StatusServiceUnavailable {
+	if a := p.Get("/readyz"); a.Status != http.StatusServiceUnavailable {
 		t.Errorf("/readyz without a database: %s", a)
 	}
 	refusedSoon(t, p)
 	way.set(open)
-	awaitReady(t, p.client)
+	apitest.Await(t, "ready", p.Client.Ready)
 
 	var mu sync.Mutex
 	acked := map[string]bool{}
@@ -130,9 +131,9 @@ func TestDatabaseThatIsAwayIsWaitedFor(t *testing.T) {
 	for range 4 {
 		load.Go(func() {
 			for !ended.Load() {
-				if a := p.post("/v1/jobs", keyed); a.Status == http.StatusCreated {
+				if a := p.Post("/v1/jobs", keyed); a.Status == http.StatusCreated {
 					mu.Lock()
-					acked[a.str("job.id")] = true
+					acked[a.Str("job.id")] = true
 					mu.Unlock()
 				}
 			}
@@ -140,14 +141,14 @@ func TestDatabaseThatIsAwayIsWaitedFor(t *testing.T) {
 	}
 	for _, mode := range []string{closed, silent} {
 		way.set(mode)
-		await(t, "ready is red", 15*time.Second, func() bool { return p.get("/readyz").Status == http.StatusServiceUnavailable })
+		apitest.Await(t, "ready is red", func() bool { return p.Get("/readyz").Status == http.StatusServiceUnavailable })
 		for range 3 {
 			refusedSoon(t, p)
 		}
 		way.set(closed) // what went silent ends
 		way.set(open)
-		awaitReady(t, p.client)
-		p.patient("/v1/jobs", keyed)
+		apitest.Await(t, "ready", p.Client.Ready)
+		p.Post("/v1/jobs", keyed)
 	}
 	ended.Store(true)
 	load.Wait()
@@ -162,9 +163,9 @@ func TestDatabaseThatIsAwayIsWaitedFor(t *testing.T) {
 // refusedSoon wants 503 within the time that callers are promised.
 func refusedSoon(t *testing.T, p *process) {
 	t.Helper()
-	for _, call := range []func() answer{
-		func() answer { return p.get("/v1/runs") },
-		func() answer { return p.post("/v1/jobs", keyed) },
+	for _, call := range []func() apitest.Answer{
+		func() apitest.Answer { return p.Get("/v1/runs") },
+		func() apitest.Answer { return p.Post("/v1/jobs", keyed) },
 	} {
 		began := time.Now()
 		a := call()
@@ -175,7 +176,7 @@ func refusedSoon(t *testing.T, p *process) {
 		}
 	}
 	began := time.Now()
-	if a := p.get("/livez"); a.Status != http.StatusOK || time.Since(began) > time.Second {
+	if a := p.Get("/livez"); a.Status != http.StatusOK || time.Since(began) > time.Second {
 		t.Errorf("/livez after %v: %s", time.Since(began), a)
 	}
 }

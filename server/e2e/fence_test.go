@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stint-run/stint/server/apitest"
 )
 
 // actions are what the holder of a lease can do, with the members they need.
@@ -22,22 +24,22 @@ var actions = map[string]string{
 func TestStaleWorkerIsRefusedAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *inProcess) {
-		old := claimed(s.client)
+		old := claimed(s.Client)
 		expire(s, old.id)
-		awaitState(t, s.client, old.id, "pending")
-		present := claim(s.client, s.get("/v1/jobs/"+old.id).str("kind"))
+		awaitState(t, s.Client, old.id, "pending")
+		present := claim(s.Client, s.Get("/v1/jobs/"+old.id).Str("kind"))
 		if present.id != old.id || present.token == old.token {
 			t.Fatalf("old %v, present %v", old, present)
 		}
 		for action, members := range actions {
 			refused(t, s, old, action, members, "claimed", present.id)
 		}
-		s.must(200, present.path("complete"), present.with(`"result":2`))
+		s.Must(200, present.path("complete"), present.with(`"result":2`))
 		for action, members := range actions {
 			refused(t, s, old, action, members, "succeeded", present.id)
 		}
-		runs := s.get("/v1/runs?job_id=" + old.id)
-		if runs.str("data.1.status") != "abandoned" || runs.str("data.1.terminal_reason") != "lease_expired" || runs.str("data.0.status") != "succeeded" {
+		runs := s.Get("/v1/runs?job_id=" + old.id)
+		if runs.Str("data.1.status") != "abandoned" || runs.Str("data.1.terminal_reason") != "lease_expired" || runs.Str("data.0.status") != "succeeded" {
 			t.Errorf("the ledger shows %s", runs)
 		}
 	})
@@ -47,8 +49,8 @@ func TestStaleWorkerIsRefusedAndChangesNothing(t *testing.T) {
 func refused(t *testing.T, s *inProcess, j held, action, members, state, job string) {
 	t.Helper()
 	before := s.db.story(job)
-	a := s.post(j.path(action), j.with(members))
-	if a.Status != http.StatusConflict || a.str("code") != "lease_lost" || a.str("job_id") != job || a.str("state") != state || a.at("retryable") != false {
+	a := s.Post(j.path(action), j.with(members))
+	if a.Status != http.StatusConflict || a.Str("code") != "lease_lost" || a.Str("job_id") != job || a.Str("state") != state || a.At("retryable") != false {
 		t.Errorf("%s by a stale worker: %s", action, a)
 	}
 	if after := s.db.story(job); after != before {
@@ -57,12 +59,12 @@ func refused(t *testing.T, s *inProcess, j held, action, members, state, job str
 }
 
 // expire lets the lease of a job have ended a minute ago.
-func expire(s *inProcess, id string) { s.db.lease(id, s.store.Now().Add(-time.Minute)) }
+func expire(s *inProcess, id string) { s.db.lease(id, s.Store.Now().Add(-time.Minute)) }
 
 // awaitState waits for the reaper, which passes every ten seconds.
-func awaitState(t *testing.T, c *client, id, state string) {
+func awaitState(t *testing.T, c *apitest.Client, id, state string) {
 	t.Helper()
-	await(t, id+" is "+state, 25*time.Second, func() bool { return c.get("/v1/jobs/"+id).str("state") == state })
+	apitest.Await(t, id+" is "+state, func() bool { return c.Get("/v1/jobs/"+id).Str("state") == state })
 }
 
 // TestForeignTokensAndRepeatsOfAFinish: a token of another job never counts,
@@ -70,18 +72,18 @@ func awaitState(t *testing.T, c *client, id, state string) {
 func TestForeignTokensAndRepeatsOfAFinish(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *inProcess) {
-		other := claimed(s.client)
+		other := claimed(s.Client)
 		for action, members := range actions {
-			j := claimed(s.client)
+			j := claimed(s.Client)
 			for _, token := range []string{other.token, "", strings.Repeat("x", 128), "'; drop table jobs; --"} {
 				refused(t, s, held{id: j.id, token: token}, action, members, "claimed", j.id)
 			}
-			first := s.must(200, j.path(action), j.with(members))
+			first := s.Must(200, j.path(action), j.with(members))
 			if action == "heartbeat" {
 				continue
 			}
 			before := s.db.story(j.id)
-			again := s.must(200, j.path(action), j.with(members))
+			again := s.Must(200, j.path(action), j.with(members))
 			if string(again.Body) != string(first.Body) {
 				t.Errorf("%s\n%s\nand again\n%s", action, first, again)
 			}
@@ -93,7 +95,7 @@ func TestForeignTokensAndRepeatsOfAFinish(t *testing.T) {
 				if next == "heartbeat" {
 					want = "lease_lost"
 				}
-				if a := s.post(j.path(next), j.with(members)); a.Status != http.StatusConflict || a.str("code") != want {
+				if a := s.Post(j.path(next), j.with(members)); a.Status != http.StatusConflict || a.Str("code") != want {
 					t.Errorf("%s after %s: %s", next, action, a)
 				}
 			}
@@ -109,11 +111,11 @@ func TestForeignTokensAndRepeatsOfAFinish(t *testing.T) {
 func TestLateFinishBeforeTheReaperCounts(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *inProcess) {
-		j := claimed(s.client)
-		s.db.lease(j.id, s.store.Now().Add(-time.Second)) // within the reaper's grace
-		s.must(200, j.path("heartbeat"), j.with(""))
-		a := s.must(200, j.path("complete"), j.with(`"result":1`))
-		if got := fmt.Sprintf("%v %v %v", a.at("job.state"), a.at("run.status"), a.at("job.result")); got != "succeeded succeeded 1" {
+		j := claimed(s.Client)
+		s.db.lease(j.id, s.Store.Now().Add(-time.Second)) // within the reaper's grace
+		s.Must(200, j.path("heartbeat"), j.with(""))
+		a := s.Must(200, j.path("complete"), j.with(`"result":1`))
+		if got := fmt.Sprintf("%v %v %v", a.At("job.state"), a.At("run.status"), a.At("job.result")); got != "succeeded succeeded 1" {
 			t.Errorf("a late finish: %s", a)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 )
@@ -32,7 +33,7 @@ const pollEvery = 100 * time.Millisecond
 
 func newFleet(t *testing.T, s *store.Store, size int) *fleet {
 	t.Helper()
-	f := &fleet{t: t, store: s, token: issue(t, s, "ada", "admin")}
+	f := &fleet{t: t, store: s, token: apitest.Token(t, s, "ada", "admin")}
 	for range size {
 		f.add(binary)
 	}
@@ -52,7 +53,7 @@ func newFleet(t *testing.T, s *store.Store, size int) *fleet {
 // add launches a replica of a build.
 func (f *fleet) add(build func() (string, error)) *process {
 	p := newProcess(f.t, dbtest.URLOf(f.t, f.store), "--pg-max-conns", "6")
-	p.build, p.store, p.token = build, f.store, f.token
+	p.build, p.store, p.Token = build, f.store, f.token
 	p.launch()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -70,7 +71,7 @@ func (f *fleet) watch(ctx context.Context) {
 		f.mu.Unlock()
 		var green []*process
 		for _, p := range all {
-			if p.ready() {
+			if p.Ready() {
 				green = append(green, p)
 			}
 		}
@@ -102,7 +103,7 @@ const patience = 20 * time.Second
 // replica, 503 and 429 again after the time that the answer names. Whatever
 // else is no 2xx has failed, and so has a connection that breaks. ok is false
 // for those, retried says how often an answer sent it back.
-func (f *fleet) send(method, path, body, key string) (a answer, retried int, ok bool) {
+func (f *fleet) send(method, path, body, key string) (a apitest.Answer, retried int, ok bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for ctx.Err() == nil {
@@ -115,7 +116,7 @@ func (f *fleet) send(method, path, body, key string) (a answer, retried int, ok 
 		if key != "" {
 			headers = []string{"Idempotency-Key", key}
 		}
-		a, err := p.try(ctx, method, path, body, headers...)
+		a, err := p.Try(ctx, method, path, body, headers...)
 		switch {
 		case errors.Is(err, syscall.ECONNREFUSED):
 			retried++
@@ -135,7 +136,7 @@ func (f *fleet) send(method, path, body, key string) (a answer, retried int, ok 
 		return a, retried, true
 	}
 	f.t.Errorf("%s %s: not served within %v", method, path, patience)
-	return answer{}, retried, false
+	return apitest.Answer{}, retried, false
 }
 
 // traffic is clients of a fleet that enqueue, claim, finish and list, and what
@@ -175,7 +176,7 @@ func (l *traffic) end() {
 	}
 }
 
-func (l *traffic) call(method, path, body, key string) (answer, bool) {
+func (l *traffic) call(method, path, body, key string) (apitest.Answer, bool) {
 	began := time.Now()
 	a, retried, ok := l.fleet.send(method, path, body, key)
 	took := time.Since(began)
@@ -192,7 +193,7 @@ func (l *traffic) call(method, path, body, key string) (answer, bool) {
 
 func (l *traffic) round(name string) {
 	if a, ok := l.call(http.MethodPost, "/v1/jobs", `{"kind":"review"}`, "enqueue-"+name); ok {
-		l.enqueued.add(a.str("job.id"))
+		l.enqueued.add(a.Str("job.id"))
 	}
 	l.work(name)
 	l.call(http.MethodGet, "/v1/jobs?state=pending&limit=5", "", "")
@@ -201,10 +202,10 @@ func (l *traffic) round(name string) {
 // work claims a job and finishes it; false if there was none.
 func (l *traffic) work(name string) bool {
 	a, ok := l.call(http.MethodPost, "/v1/jobs/claim", `{"worker":"w","kinds":["review"]}`, "claim-"+name)
-	if !ok || a.len("jobs") == 0 {
+	if !ok || a.Len("jobs") == 0 {
 		return false
 	}
-	j := held{id: a.str("jobs.0.id"), token: a.str("jobs.0.lease_token")}
+	j := held{id: a.Str("jobs.0.id"), token: a.Str("jobs.0.lease_token")}
 	l.claimed.add(j.id)
 	if _, ok = l.call(http.MethodPost, j.path("complete"), j.with(`"result":1`), "complete-"+name); ok {
 		l.settled.add(j.id)

@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -34,15 +34,15 @@ func TestForwardedHeadersCountOnlyFromTrustedProxies(t *testing.T) {
 		if servers[key] == nil {
 			servers[key] = start(t, store.SQLite, tt.flags...)
 		}
-		p, id := servers[key], unique("forwarded")
+		p, id := servers[key], apitest.Unique("forwarded")
 		headers := []string{"X-Request-Id", id}
 		if tt.forwarded != "" {
 			headers = append(headers, "X-Forwarded-For", tt.forwarded)
 		}
-		p.get("/v1/whoami", headers...)
+		p.Get("/v1/whoami", headers...)
 		// The line is written when the answer is out.
 		line := regexp.MustCompile("request_id=" + id + " client=(\\S+)")
-		await(t, "the log's line", 10*time.Second, func() bool { return line.MatchString(p.log.String()) })
+		apitest.Await(t, "the log's line", func() bool { return line.MatchString(p.log.String()) })
 		if got := line.FindStringSubmatch(p.log.String())[1]; got != tt.want {
 			t.Errorf("%s: the client is %s, want %s", name, got, tt.want)
 		}

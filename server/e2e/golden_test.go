@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stint-run/stint/server/apitest"
 )
 
 var (
@@ -28,7 +30,7 @@ var (
 func TestWireFormOfEveryRoute(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *inProcess) {
-		eachRoute(t, s, func(t *testing.T, o operation, c *client) {
+		eachRoute(t, s, func(t *testing.T, o operation, c *apitest.Client, _ string) {
 			to := rows[o.id](c)
 			got := exchange(o, to, o.send(c, to))
 			file := filepath.Join("testdata", o.id+".txt")
@@ -49,7 +51,7 @@ func TestWireFormOfEveryRoute(t *testing.T) {
 }
 
 // exchange is a request and its answer as a golden file shows them.
-func exchange(o operation, to target, a answer) string {
+func exchange(o operation, to target, a apitest.Answer) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s%s\n", o.method, pathParam.ReplaceAllLiteralString(o.path, to.param), to.query)
 	for i := 0; i+1 < len(to.headers); i += 2 {

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -16,16 +16,16 @@ const keyed = `{"kind":"review","payload":1}`
 func TestSameKeyWithAnotherBodyIsRefused(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *inProcess) {
-		first := s.must(201, "/v1/jobs", keyed, "Idempotency-Key", "k")
+		first := s.Must(201, "/v1/jobs", keyed, "Idempotency-Key", "k")
 		for range 2 {
-			if a := s.post("/v1/jobs", `{"kind":"review","payload":2}`, "Idempotency-Key", "k"); a.Status != 422 || a.str("code") != "idempotency_key_reused" {
+			if a := s.Post("/v1/jobs", `{"kind":"review","payload":2}`, "Idempotency-Key", "k"); a.Status != 422 || a.Str("code") != "idempotency_key_reused" {
 				t.Errorf("another body: %s", a)
 			}
-			if a := s.post("/v1/jobs", keyed, "Idempotency-Key", "k"); !bytes.Equal(a.Body, first.Body) || a.Status != 201 {
+			if a := s.Post("/v1/jobs", keyed, "Idempotency-Key", "k"); !bytes.Equal(a.Body, first.Body) || a.Status != 201 {
 				t.Errorf("the first body again: %s, first %s", a, first)
 			}
 		}
-		if n := s.db.number("select count(*) from jobs"); n != 1 {
+		if n := s.count("jobs"); n != 1 {
 			t.Errorf("%d jobs", n)
 		}
 	})
@@ -36,20 +36,20 @@ func TestSameKeyWithAnotherBodyIsRefused(t *testing.T) {
 func TestSameKeyWithAnotherBodyIsRefusedWhileTheFirstRuns(t *testing.T) {
 	t.Parallel()
 	s := serveOn(t, store.Postgres, store.Config{})
-	s.must(201, "/v1/jobs", `{"kind":"review"}`)
+	s.Must(201, "/v1/jobs", `{"kind":"review"}`)
 	release := s.db.hold("lock table jobs in access exclusive mode")
-	var first, other answer
+	var first, other apitest.Answer
 	var wg sync.WaitGroup
-	wg.Go(func() { first = s.post("/v1/jobs", keyed, "Idempotency-Key", "k") })
+	wg.Go(func() { first = s.Post("/v1/jobs", keyed, "Idempotency-Key", "k") })
 	s.awaitBlocked(t, 1)
-	wg.Go(func() { other = s.post("/v1/jobs", `{"kind":"review","payload":2}`, "Idempotency-Key", "k") })
+	wg.Go(func() { other = s.Post("/v1/jobs", `{"kind":"review","payload":2}`, "Idempotency-Key", "k") })
 	s.awaitBlocked(t, 2)
 	release()
 	wg.Wait()
 	switch {
 	case first.Status == 503: // held up for longer than the server waits for locks
 		t.Logf("first %s, other %s", first, other)
-	case first.Status != 201 || other.Status != 422 && other.str("code") != "idempotency_in_flight":
+	case first.Status != 201 || other.Status != 422 && other.Str("code") != "idempotency_in_flight":
 		t.Errorf("first %s, other %s", first, other)
 	}
 }
@@ -57,7 +57,7 @@ func TestSameKeyWithAnotherBodyIsRefusedWhileTheFirstRuns(t *testing.T) {
 // awaitBlocked waits until so many statements wait for a lock.
 func (in *inProcess) awaitBlocked(t *testing.T, n int64) {
 	t.Helper()
-	await(t, "statements wait", 5*time.Second, func() bool { return blocked(in.db) >= n })
+	apitest.Await(t, "statements wait", func() bool { return blocked(in.db) >= n })
 }
 
 func blocked(d *door) int64 {
@@ -66,36 +66,27 @@ func blocked(d *door) int64 {
 
 func TestFiftyRequestsUnderOneKeyHaveOneEffect(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *inProcess) { oneEffect(t, s.db, s.client) })
-}
-
-func TestFiftyRequestsUnderOneKeyThroughTwoReplicasHaveOneEffect(t *testing.T) {
-	t.Parallel()
-	a, b := replicas(t)
-	oneEffect(t, a.db, a.client, b.client)
-}
-
-func oneEffect(t *testing.T, d *door, through ...*client) {
-	t.Helper()
-	var bodies, seen tally
-	together(50, func(i int) {
-		a := through[i%len(through)].patient("/v1/jobs", keyed, "Idempotency-Key", "k")
-		switch {
-		case a.Status == 201:
-			bodies.add(string(a.Body))
-			seen.add("replayed " + a.Header.Get("Idempotent-Replayed"))
-		case a.Status == http.StatusConflict && a.str("code") == "idempotency_in_flight" && a.Header.Get("Retry-After") != "":
-			seen.add("in flight")
-		default:
-			t.Errorf("under one key: %s", a)
+	eachFleet(t, func(t *testing.T, s *inProcess, through []*apitest.Client) {
+		var bodies, seen tally
+		together(50, func(i int) {
+			a := through[i%len(through)].Post("/v1/jobs", keyed, "Idempotency-Key", "k")
+			switch {
+			case a.Status == 201:
+				bodies.add(string(a.Body))
+				seen.add("replayed " + a.Header.Get("Idempotent-Replayed"))
+			case a.Status == http.StatusConflict && a.Str("code") == "idempotency_in_flight" && a.Header.Get("Retry-After") != "":
+				seen.add("in flight")
+			default:
+				t.Errorf("under one key: %s", a)
+			}
+		})
+		if len(bodies.n) != 1 || seen.n["replayed "] != 1 {
+			t.Errorf("%v, bodies %v", seen.n, bodies.n)
+		}
+		if n := s.count("jobs"); n != 1 {
+			t.Errorf("%d jobs", n)
 		}
 	})
-	if len(bodies.n) != 1 || seen.n["replayed "] != 1 {
-		t.Errorf("%v, bodies %v", seen.n, bodies.n)
-	}
-	if n := d.number("select count(*) from jobs"); n != 1 {
-		t.Errorf("%d jobs", n)
-	}
 }
 
 // TestKilledWhileTheEffectWaitsTheKeyIsFree: the key and the effect commit
@@ -103,7 +94,7 @@ func oneEffect(t *testing.T, d *door, through ...*client) {
 func TestKilledWhileTheEffectWaitsTheKeyIsFree(t *testing.T) {
 	t.Parallel()
 	eachProcess(t, func(t *testing.T, p *process) {
-		p.must(201, "/v1/jobs", `{"kind":"review","key":"k"}`)
+		p.Must(201, "/v1/jobs", `{"kind":"review","key":"k"}`)
 		lock := "lock table jobs in access exclusive mode"
 		if p.store.Engine() == store.SQLite {
 			lock = "update jobs set updated_at = updated_at" // holds the one writer
@@ -113,13 +104,13 @@ func TestKilledWhileTheEffectWaitsTheKeyIsFree(t *testing.T) {
 		defer cancel()
 		sent := make(chan error, 1)
 		go func() {
-			_, err := p.try(ctx, http.MethodPost, "/v1/jobs", keyed, "Idempotency-Key", "k")
+			_, err := p.Try(ctx, http.MethodPost, "/v1/jobs", keyed, "Idempotency-Key", "k")
 			sent <- err
 		}()
 		if p.store.Engine() == store.Postgres {
-			await(t, "the effect waits", 5*time.Second, func() bool { return blocked(p.db) > 0 })
+			apitest.Await(t, "the effect waits", func() bool { return blocked(p.db) > 0 })
 		} else {
-			p.get("/v1/whoami")
+			p.Get("/v1/whoami")
 		}
 		p.kill9()
 		if err := <-sent; err == nil {
@@ -127,7 +118,7 @@ func TestKilledWhileTheEffectWaitsTheKeyIsFree(t *testing.T) {
 		}
 		release()
 		p.restart()
-		if a := p.must(201, "/v1/jobs", keyed, "Idempotency-Key", "k"); a.Header.Get("Idempotent-Replayed") != "" {
+		if a := p.Must(201, "/v1/jobs", keyed, "Idempotency-Key", "k"); a.Header.Get("Idempotent-Replayed") != "" {
 			t.Errorf("a replay of nothing: %s", a)
 		}
 		if n := p.db.number("select count(*) from jobs"); n != 2 {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stint-run/stint/server/apitest"
 )
 
 func TestKilledUnderAMixedLoadEachKeyHasOneEffect(t *testing.T) {
@@ -26,7 +28,7 @@ func killUnderLoad(t *testing.T, p *process, kills int) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	repo := p.must(201, "/v1/repos", `{"forge":"github","namespace":"acme","name":"killed"}`).str("repo.id")
+	repo := p.Must(201, "/v1/repos", `{"forge":"github","namespace":"acme","name":"killed"}`).Str("repo.id")
 	calm := make(chan struct{})
 	var load sync.WaitGroup
 	var clients [4]*stubborn
@@ -82,7 +84,7 @@ type stubborn struct {
 type sending struct {
 	method, path, body string
 	header             []string
-	answer             answer
+	answer             apitest.Answer
 }
 
 // untilCalm is rounds until nobody kills any more, and at least one.
@@ -95,7 +97,7 @@ func (c *stubborn) untilCalm(repo string) func() {
 				return
 			default:
 			}
-			if c.t.Failed() {
+			if c.T.Failed() {
 				return
 			}
 		}
@@ -107,38 +109,38 @@ func (c *stubborn) round(repo string) {
 	kind := `{"kind":"` + c.name + `","payload":{"n":` + fmt.Sprint(c.rounds) + `}}`
 	done := c.ask(201, http.MethodPost, "/v1/jobs", kind)
 	got := c.ask(200, http.MethodPost, "/v1/jobs/claim", `{"worker":"w","lease_seconds":3600,"kinds":["`+c.name+`"]}`)
-	j := held{id: got.str("jobs.0.id"), token: got.str("jobs.0.lease_token")}
-	if j.id != done.str("job.id") {
-		c.t.Errorf("claimed %s, enqueued %s", got, done)
+	j := held{id: got.Str("jobs.0.id"), token: got.Str("jobs.0.lease_token")}
+	if j.id != done.Str("job.id") {
+		c.T.Errorf("claimed %s, enqueued %s", got, done)
 		return
 	}
 	c.ask(200, http.MethodPost, j.path("complete"), j.with(`"result":1`))
 	next := c.ask(201, http.MethodPost, "/v1/jobs", kind)
-	c.ask(200, http.MethodPost, "/v1/jobs/"+next.str("job.id")+"/cancel", "")
+	c.ask(200, http.MethodPost, "/v1/jobs/"+next.Str("job.id")+"/cancel", "")
 	if c.version == "" {
 		c.version = c.patiently(sending{method: http.MethodGet, path: "/v1/kinds/" + c.name}).Header.Get("ETag")
 	}
 	put := c.ask(200, http.MethodPut, "/v1/kinds/"+c.name, fmt.Sprintf(
 		`{"lease_seconds":%d,"max_attempts":5,"backoff_base_seconds":5,"backoff_cap_seconds":9}`, 60+c.rounds%2), "If-Match", c.version)
 	if want := fmt.Sprintf(`"v%d"`, c.rounds+2); put.Header.Get("ETag") != want {
-		c.t.Errorf("the kind is at %s, want %s", put.Header.Get("ETag"), want)
+		c.T.Errorf("the kind is at %s, want %s", put.Header.Get("ETag"), want)
 	}
 	c.version = put.Header.Get("ETag")
 	change := c.ask(201, http.MethodPost, "/v1/repos/"+repo+"/proposals", fmt.Sprintf(`{"stream":"main","head":"%s-%d","title":"t"}`, c.name, c.rounds))
 	for _, move := range []string{"close", "reopen", "merge"} {
-		change = c.ask(200, http.MethodPost, "/v1/proposals/"+change.str("proposal.id")+"/"+move, "", "If-Match", change.Header.Get("ETag"))
+		change = c.ask(200, http.MethodPost, "/v1/proposals/"+change.Str("proposal.id")+"/"+move, "", "If-Match", change.Header.Get("ETag"))
 	}
 	c.rounds++
 }
 
 // ask sends a request under a key of its own until it is answered, wants that
 // status, and now and then the same answer again.
-func (c *stubborn) ask(status int, method, path, body string, header ...string) answer {
+func (c *stubborn) ask(status int, method, path, body string, header ...string) apitest.Answer {
 	x := sending{method: method, path: path, body: body, header: append(header, "Idempotency-Key", fmt.Sprintf("%s-%d", c.name, c.asked))}
 	c.asked++
 	x.answer = c.patiently(x)
 	if x.answer.Status != status {
-		c.t.Errorf("%s %s: want %d, got %s", method, path, status, x.answer)
+		c.T.Errorf("%s %s: want %d, got %s", method, path, status, x.answer)
 	}
 	if c.asked%3 == 0 {
 		c.again(x)
@@ -154,7 +156,7 @@ func (c *stubborn) again(x sending) {
 	c.repeats++
 	a := c.patiently(x)
 	if a.Status != x.answer.Status || !bytes.Equal(a.Body, x.answer.Body) || a.Header.Get("ETag") != x.answer.Header.Get("ETag") || a.Header.Get("Idempotent-Replayed") != "true" {
-		c.t.Errorf("%s %s: first %s, then %s", x.method, x.path, x.answer, a)
+		c.T.Errorf("%s %s: first %s, then %s", x.method, x.path, x.answer, a)
 	}
 }
 
@@ -171,7 +173,7 @@ const mostInFlight = 3
 // patiently sends a request until it is answered: while the server is killed it
 // may take any time, then 30 s. A request that was cut off keeps its key for a
 // few answers at most.
-func (c *stubborn) patiently(x sending) answer {
+func (c *stubborn) patiently(x sending) apitest.Answer {
 	var last time.Time
 	inFlight := 0 // in a row: a kill may leave the next one behind
 	for last.IsZero() || time.Since(last) < 30*time.Second {
@@ -180,7 +182,7 @@ func (c *stubborn) patiently(x sending) answer {
 			last = cmp.Or(last, time.Now())
 		default:
 		}
-		a, err := c.try(context.Background(), x.method, x.path, x.body, x.header...)
+		a, err := c.Try(context.Background(), x.method, x.path, x.body, x.header...)
 		switch {
 		case err != nil:
 			c.lost++
@@ -188,17 +190,17 @@ func (c *stubborn) patiently(x sending) answer {
 		case a.Status == http.StatusServiceUnavailable:
 			c.refused++
 			inFlight = 0
-		case a.str("code") == "idempotency_in_flight":
+		case a.Str("code") == "idempotency_in_flight":
 			c.inFlight++
 			if inFlight++; inFlight > mostInFlight {
-				c.t.Errorf("%s %s: in flight %d times in a row", x.method, x.path, inFlight)
-				return answer{}
+				c.T.Errorf("%s %s: in flight %d times in a row", x.method, x.path, inFlight)
+				return apitest.Answer{}
 			}
 		default:
 			return a
 		}
 		<-time.After(10 * time.Millisecond)
 	}
-	c.t.Errorf("%s %s: no answer within 30 s of the last kill: %d lost, %d times 503, %d times in flight", x.method, x.path, c.lost, c.refused, c.inFlight)
-	return answer{}
+	c.T.Errorf("%s %s: no answer within 30 s of the last kill: %d lost, %d times 503, %d times in flight", x.method, x.path, c.lost, c.refused, c.inFlight)
+	return apitest.Answer{}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 )
@@ -50,15 +51,15 @@ var auditing = []string{
 
 func newRacers(t *testing.T, size int, every time.Duration) *racers {
 	t.Helper()
-	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres)})
-	f := &racers{t: t, s: s, db: openDoor(t, s), every: every}
+	s := dbtest.Open(t, store.Config{URL: dbtest.Fresh(t, store.Postgres)})
+	f := &racers{t: t, s: s, db: openDoor(t, dbtest.URLOf(t, s)), every: every}
 	for _, statement := range auditing {
 		f.db.exec(statement)
 	}
-	token := issue(t, s, "ada", "admin")
+	token := apitest.Token(t, s, "ada", "admin")
 	for i := range size {
 		p := newProcess(t, dbtest.URLOf(t, s), "--reap-every", every.String(), "--drain-delay", "0s", "--pg-max-conns", "4", "--verbose")
-		p.env, p.token = []string{"STINT_TEST_CLOCK_SKEW=" + skews[i%len(skews)]}, token
+		p.env, p.Token = []string{"STINT_TEST_CLOCK_SKEW=" + skews[i%len(skews)]}, token
 		p.launch()
 		f.members = append(f.members, p)
 	}
@@ -73,7 +74,7 @@ var pidOf = regexp.MustCompile(`-(\d+)-[a-z2-7]{8}$`)
 // holder waits until one of the members has the lease, by the database's clock.
 func (f *racers) holder() (p *process, term int64) {
 	f.t.Helper()
-	await(f.t, "a member has the lease", time.Minute, func() bool {
+	apitest.Await(f.t, "a member has the lease", func() bool {
 		rows := f.db.query("select holder, term from leases where name = 'run-reaper' and expires_at > clock_timestamp()")
 		if len(rows) == 0 {
 			return false
@@ -92,7 +93,7 @@ func (f *racers) holder() (p *process, term int64) {
 // after waits until a later term than that runs.
 func (f *racers) after(term int64) {
 	f.t.Helper()
-	await(f.t, fmt.Sprint("a term after ", term), time.Minute, func() bool {
+	apitest.Await(f.t, fmt.Sprint("a term after ", term), func() bool {
 		return f.db.number("select count(*) from leases where name = 'run-reaper' and expires_at > clock_timestamp() and term > $1", term) == 1
 	})
 }
@@ -126,7 +127,7 @@ func (f *racers) strike(what string) {
 // overdue leaves the reaper a job whose lease ended.
 func (f *racers) overdue(p *process) {
 	f.t.Helper()
-	j := claimed(p.client)
+	j := claimed(p.Client)
 	f.db.lease(j.id, f.s.Now().Add(-time.Minute))
 	f.jobs = append(f.jobs, j)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
@@ -137,7 +138,7 @@ func (f *racers) gaps(passes []passed, slack time.Duration) (peace, loss time.Du
 // reapedOnce wants each overdue job to have come back once.
 func (f *racers) reapedOnce() {
 	f.t.Helper()
-	await(f.t, "every overdue job is back", 30*time.Second, func() bool {
+	apitest.Await(f.t, "every overdue job is back", func() bool {
 		return f.db.number("select count(*) from jobs where state = 'claimed'") == 0
 	})
 	for _, j := range f.jobs {
@@ -183,28 +184,28 @@ func TestNextStartTakesBackWhatADeadServerLeft(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			p := start(t, engine, "--reap-every", "200ms")
-			p.must(201, "/v1/jobs", `{"kind":"sync","key":"k","max_attempts":1}`)
-			last := claim(p.client, "sync")
-			p.must(201, "/v1/jobs", `{"kind":"review"}`)
-			more := claim(p.client, "review")
-			await(t, "a lease", 20*time.Second, func() bool { return p.get("/v1/leases").len("data") > 0 })
+			p.Must(201, "/v1/jobs", `{"kind":"sync","key":"k","max_attempts":1}`)
+			last := claim(p.Client, "sync")
+			p.Must(201, "/v1/jobs", `{"kind":"review"}`)
+			more := claim(p.Client, "review")
+			apitest.Await(t, "a lease", func() bool { return p.Get("/v1/leases").Len("data") > 0 })
 			p.kill9()
 			term := p.db.number("select term from leases where name = 'run-reaper'")
 			for _, j := range []held{last, more} {
 				p.db.lease(j.id, p.store.Now().Add(-time.Minute))
 			}
 			p.restart()
-			awaitState(t, p.client, last.id, "failed")
-			awaitState(t, p.client, more.id, "pending")
+			awaitState(t, p.Client, last.id, "failed")
+			awaitState(t, p.Client, more.id, "pending")
 			for _, j := range []held{last, more} {
-				if a := p.get("/v1/runs/" + j.run); a.str("status") != "abandoned" || a.str("terminal_reason") != "lease_expired" || a.at("completed_at") == nil {
+				if a := p.Get("/v1/runs/" + j.run); a.Str("status") != "abandoned" || a.Str("terminal_reason") != "lease_expired" || a.At("completed_at") == nil {
 					t.Errorf("the run: %s", a)
 				}
 			}
 			if now := p.db.number("select term from leases where name = 'run-reaper'"); now != term+1 {
 				t.Errorf("term %d after %d", now, term)
 			}
-			p.must(201, "/v1/jobs", `{"kind":"sync","key":"k"}`) // the key is free again
+			p.Must(201, "/v1/jobs", `{"kind":"sync","key":"k"}`) // the key is free again
 		})
 	}
 }

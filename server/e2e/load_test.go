@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -24,18 +25,18 @@ func mixedLoad(t *testing.T, p *process, d time.Duration) {
 	var enqueued, completed atomic.Int64
 	together(64, func(i int) {
 		for n := 0; ctx.Err() == nil; n++ {
-			p.want(201, "/v1/jobs", fmt.Sprintf(`{"kind":"review","key":"%d-%d","payload":{"n":%d}}`, i, n, n))
+			want(p.Client, 201, "/v1/jobs", fmt.Sprintf(`{"kind":"review","key":"%d-%d","payload":{"n":%d}}`, i, n, n))
 			enqueued.Add(1)
-			a := p.want(200, "/v1/jobs/claim", `{"worker":"w","kinds":["review","sync"]}`)
-			if a.len("jobs") == 0 {
+			a := want(p.Client, 200, "/v1/jobs/claim", `{"worker":"w","kinds":["review","sync"]}`)
+			if a.Len("jobs") == 0 {
 				continue
 			}
-			j := held{id: a.str("jobs.0.id"), token: a.str("jobs.0.lease_token")}
-			p.want(200, j.path("heartbeat"), j.with(`"progress":1`))
-			p.get("/v1/jobs?state=pending&limit=5")
-			p.want(200, j.path("complete"), j.with(`"result":1`))
+			j := held{id: a.Str("jobs.0.id"), token: a.Str("jobs.0.lease_token")}
+			want(p.Client, 200, j.path("heartbeat"), j.with(`"progress":1`))
+			p.Get("/v1/jobs?state=pending&limit=5")
+			want(p.Client, 200, j.path("complete"), j.with(`"result":1`))
 			completed.Add(1)
-			p.get("/v1/runs?job_id=" + j.id)
+			p.Get("/v1/runs?job_id=" + j.id)
 		}
 	})
 	t.Logf("%d enqueued, %d completed in %v", enqueued.Load(), completed.Load(), d)
@@ -48,11 +49,11 @@ func mixedLoad(t *testing.T, p *process, d time.Duration) {
 }
 
 // want posts, and reports any other status.
-func (c *client) want(status int, path, body string) answer {
-	c.t.Helper()
-	a := c.post(path, body)
+func want(c *apitest.Client, status int, path, body string) apitest.Answer {
+	c.T.Helper()
+	a := c.Post(path, body)
 	if a.Status != status {
-		c.t.Errorf("POST %s: want %d, got %s", path, status, a)
+		c.T.Errorf("POST %s: want %d, got %s", path, status, a)
 	}
 	return a
 }

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 )
@@ -23,12 +23,12 @@ import (
 type families map[string]*dto.MetricFamily
 
 func (s *inProcess) scrape() families {
-	s.t.Helper()
-	a := s.admin.get("/metrics")
+	s.T.Helper()
+	a := s.Admin.Get("/metrics")
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	all, err := parser.TextToMetricFamilies(bytes.NewReader(a.Body))
 	if a.Status != http.StatusOK || err != nil {
-		s.t.Fatalf("GET /metrics: %d, %v", a.Status, err)
+		s.T.Fatalf("GET /metrics: %d, %v", a.Status, err)
 	}
 	return all
 }
@@ -67,13 +67,13 @@ func (f families) series() (n int) {
 
 func TestMetricsTellWhatTheReplicaDoes(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *inProcess) {
-		s.must(201, "/v1/jobs", `{"kind":"review"}`)
-		s.get("/v1/jobs/job_unknown")
-		s.call(http.MethodHead, "/v1/jobs", "")
-		s.call(http.MethodDelete, "/v1/jobs", "")
-		s.as("").get("/v1/nowhere")
-		pool := map[string]string{"sqlite": "writer", "postgres": "main"}[s.store.Engine()]
+	eachOwn(t, func(t *testing.T, s *inProcess) {
+		s.Must(201, "/v1/jobs", `{"kind":"review"}`)
+		s.Get("/v1/jobs/job_unknown")
+		s.Call(http.MethodHead, "/v1/jobs", "")
+		s.Call(http.MethodDelete, "/v1/jobs", "")
+		s.As("").Get("/v1/nowhere")
+		pool := map[string]string{"sqlite": "writer", "postgres": "main"}[s.Store.Engine()]
 		want := map[string]map[string]float64{ // -1: any value
 			"stint_http_request_duration_seconds": {
 				"method=POST route=/v1/jobs status=2xx":    1,
@@ -84,7 +84,7 @@ func TestMetricsTellWhatTheReplicaDoes(t *testing.T) {
 			},
 			"stint_http_requests_in_flight":  {"": 1}, // the scrape itself
 			"stint_build_info":               {"go_version=" + runtime.Version() + " version=test": 1},
-			"stint_pool_connections_max":     {"pool=" + pool: float64(s.store.Pools()[0].Max)},
+			"stint_pool_connections_max":     {"pool=" + pool: float64(s.Store.Pools()[0].Max)},
 			"stint_pool_connections":         {"pool=" + pool + " state=in_use": -1, "pool=" + pool + " state=idle": -1},
 			"stint_pool_waits_total":         {"pool=" + pool: -1},
 			"stint_loop_passes_total":        {"loop=run-reaper": -1},
@@ -95,7 +95,7 @@ func TestMetricsTellWhatTheReplicaDoes(t *testing.T) {
 			"go_goroutines":                  {"": -1},
 			"process_open_fds":               {"": -1},
 		}
-		await(t, "the queue's figures", 30*time.Second, func() bool {
+		apitest.Await(t, "the queue's figures", func() bool {
 			_, found := s.scrape().value("stint_queue_due_jobs", "kind=review")
 			return found
 		})
@@ -108,7 +108,7 @@ func TestMetricsTellWhatTheReplicaDoes(t *testing.T) {
 				}
 			}
 		}
-		if a := s.get("/metrics"); a.Status != http.StatusNotFound {
+		if a := s.Get("/metrics"); a.Status != http.StatusNotFound {
 			t.Errorf("the API's own listener shows metrics: %s", a)
 		}
 	})
@@ -117,24 +117,24 @@ func TestMetricsTellWhatTheReplicaDoes(t *testing.T) {
 // What clients choose must not become a label of its own.
 func TestMetricsStayBoundedWhateverClientsSend(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *inProcess) {
-		s.must(201, "/v1/jobs", `{"kind":"review"}`)
-		s.as("").get("/v1/nowhere")
+	eachOwn(t, func(t *testing.T, s *inProcess) {
+		s.Must(201, "/v1/jobs", `{"kind":"review"}`)
+		s.As("").Get("/v1/nowhere")
 		before := s.scrape().series()
 		items := make([]string, 1000)
 		for i := range items {
 			items[i] = fmt.Sprintf(`{"kind":"junk%d","key":"k%d"}`, i, i)
 		}
-		s.must(200, "/v1/jobs/batch", `{"items":[`+strings.Join(items, ",")+`]}`)
-		c := s.as("")
+		s.Must(200, "/v1/jobs/batch", `{"items":[`+strings.Join(items, ",")+`]}`)
+		c := s.As("")
 		for i := range 10_000 {
-			c.get(fmt.Sprintf("/v1/junk%d/%d?q=%d", i%100, i, i))
+			c.Get(fmt.Sprintf("/v1/junk%d/%d?q=%d", i%100, i, i))
 		}
 		for i := range 100 {
-			c.call(fmt.Sprintf("JUNK%d", i), "/v1/jobs", "")
+			c.Call(fmt.Sprintf("JUNK%d", i), "/v1/jobs", "")
 		}
 		var got families
-		await(t, "figures with the new kinds", 30*time.Second, func() bool {
+		apitest.Await(t, "figures with the new kinds", func() bool {
 			got = s.scrape()
 			due, _ := got.value("stint_queue_due_jobs", "kind=other")
 			return due > 0
@@ -166,9 +166,9 @@ func TestOneReplicaExportsTheFiguresOfTheQueue(t *testing.T) {
 		_, found := s.scrape()["stint_queue_due_jobs"]
 		return found
 	}
-	await(t, "figures of the first", 30*time.Second, func() bool { return exports(first) })
-	second := serveHere(t, dbtest.Open(t, store.Config{URL: dbtest.URLOf(t, first.store)}))
-	await(t, "a pass of the second", 30*time.Second, func() bool {
+	apitest.Await(t, "figures of the first", func() bool { return exports(first) })
+	second := serveHere(t, dbtest.Open(t, store.Config{URL: dbtest.URLOf(t, first.Store)}))
+	apitest.Await(t, "a pass of the second", func() bool {
 		held, found := second.scrape().value("stint_lease_held", "lease=queue-figures")
 		passes, _ := second.scrape().value("stint_loop_passes_total", "loop=clock")
 		return found && held == 0 && passes > 0
@@ -176,8 +176,8 @@ func TestOneReplicaExportsTheFiguresOfTheQueue(t *testing.T) {
 	if exports(second) || !exports(first) {
 		t.Errorf("the first exports: %v, the second: %v", exports(first), exports(second))
 	}
-	if err := first.stop(); err != nil {
+	if err := first.Stop(); err != nil {
 		t.Error(err)
 	}
-	await(t, "figures of the second", 60*time.Second, func() bool { return exports(second) })
+	apitest.Await(t, "figures of the second", func() bool { return exports(second) })
 }

@@ -13,13 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/web"
 )
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := apitest.Main(m)
 	if dir, err := binDir(); err == nil {
 		_ = os.RemoveAll(dir)
 	}
@@ -58,7 +59,7 @@ func build(name string, flags ...string) (string, error) {
 // process is `stint serve` on a database. Its client follows it from one start
 // to the next, since every start draws a new port.
 type process struct {
-	*client
+	*apitest.Client
 	t     *testing.T
 	build func() (string, error) // binary, unless a test says otherwise
 	url   string                 // of the database; "" leaves it to env
@@ -67,7 +68,7 @@ type process struct {
 	env   []string
 	dir   string // to start in; "" is a new one
 	flags []string
-	log   *logBuffer // of all its starts
+	log   *apitest.Log // of all its starts
 
 	mu    sync.Mutex
 	cmd   *exec.Cmd
@@ -76,7 +77,7 @@ type process struct {
 	at    string // where it listens, once the log tells
 }
 
-// start runs the server on a fresh migrated database until the test ends; the
+// start runs the server on an empty migrated database until the test ends; the
 // client holds an admin token of the owner "ada".
 func start(t *testing.T, engine string, flags ...string) *process {
 	t.Helper()
@@ -87,8 +88,8 @@ func start(t *testing.T, engine string, flags ...string) *process {
 func startOn(t *testing.T, s *store.Store, flags ...string) *process {
 	t.Helper()
 	p := newProcess(t, dbtest.URLOf(t, s), flags...)
-	p.store, p.db = s, openDoor(t, s)
-	p.token = issue(t, s, "ada", web.ScopeAdmin)
+	p.store, p.db = s, openDoor(t, dbtest.URLOf(t, s))
+	p.Token = apitest.Token(t, s, "ada", web.ScopeAdmin)
 	p.launch()
 	p.awaitReady()
 	return p
@@ -96,11 +97,11 @@ func startOn(t *testing.T, s *store.Store, flags ...string) *process {
 
 // newProcess is a server that has not been started.
 func newProcess(t *testing.T, url string, flags ...string) *process {
-	p := &process{t: t, build: binary, url: url, flags: flags, log: &logBuffer{}}
-	p.client = newClient(t, p.URL, "")
+	p := &process{t: t, build: binary, url: url, flags: flags, log: &apitest.Log{}}
+	p.Client = apitest.NewClient(t, p.URL, "")
 	t.Cleanup(func() {
 		p.kill9()
-		judgeLog(t, p.log.String())
+		apitest.JudgeLog(t, p.log.String())
 	})
 	return p
 }
@@ -172,7 +173,7 @@ func (p *process) kill9() {
 // restart starts the process again, and waits until it is ready.
 func (p *process) restart() {
 	p.t.Helper()
-	p.http.CloseIdleConnections()
+	p.CloseIdle()
 	p.launch()
 	p.awaitReady()
 }
@@ -181,13 +182,13 @@ func (p *process) restart() {
 func (p *process) awaitReady() {
 	p.t.Helper()
 	_, ended := p.present()
-	await(p.t, "ready", 30*time.Second, func() bool {
+	apitest.Await(p.t, "ready", func() bool {
 		select {
 		case <-ended:
 			p.t.Fatalf("the server ended:\n%s", p.log)
 		default:
 		}
-		return p.ready()
+		return p.Ready()
 	})
 }
 
@@ -246,10 +247,13 @@ func command(t *testing.T, args ...string) (out string, code int) {
 // eachProcess runs fn against a server process on both engines.
 func eachProcess(t *testing.T, fn func(t *testing.T, p *process)) {
 	t.Helper()
-	for _, engine := range engines {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
-			fn(t, start(t, engine))
-		})
-	}
+	dbtest.Engines(t, func(t *testing.T, engine string) { fn(t, start(t, engine)) })
+}
+
+// eachOnFresh is eachProcess on databases whose schema or settings fn changes.
+func eachOnFresh(t *testing.T, fn func(t *testing.T, p *process)) {
+	t.Helper()
+	dbtest.Engines(t, func(t *testing.T, engine string) {
+		fn(t, startOn(t, dbtest.Open(t, store.Config{URL: dbtest.Fresh(t, engine)})))
+	})
 }

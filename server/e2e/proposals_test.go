@@ -5,17 +5,19 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/stint-run/stint/server/apitest"
 )
 
 func TestFiftyProposalsOfOneHeadMakeOne(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *inProcess) {
-		repo := tracked(s.client)
+		repo := tracked(s.Client)
 		var statuses, ids tally
 		together(50, func(i int) {
-			a := s.patient("/v1/repos/"+repo+"/proposals", fmt.Sprintf(`{"stream":"main","head":"h","title":"t %d"}`, i))
-			statuses.add(fmt.Sprint(a.Status, a.at("deduplicated")))
-			ids.add(a.str("proposal.id"))
+			a := s.Post("/v1/repos/"+repo+"/proposals", fmt.Sprintf(`{"stream":"main","head":"h","title":"t %d"}`, i))
+			statuses.add(fmt.Sprint(a.Status, a.At("deduplicated")))
+			ids.add(a.Str("proposal.id"))
 		})
 		if len(ids.n) != 1 || statuses.n["201 false"] != 1 || statuses.n["200 true"] != 49 {
 			t.Errorf("50 proposals: %v, ids %v", statuses.n, ids.n)
@@ -27,11 +29,11 @@ func TestMergeAndCloseOfOneVersionAreOne(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *inProcess) {
 		for range 5 {
-			id := proposed(s.client, tracked(s.client), unique("head"))
+			id := proposed(s.Client, tracked(s.Client), apitest.Unique("head"))
 			var statuses tally
 			together(8, func(i int) {
-				a := s.patient("/v1/proposals/"+id+"/"+[]string{"merge", "close"}[i%2], "", "If-Match", `"v1"`)
-				statuses.add(fmt.Sprint(a.Status, " ", a.str("code")))
+				a := s.Post("/v1/proposals/"+id+"/"+[]string{"merge", "close"}[i%2], "", "If-Match", `"v1"`)
+				statuses.add(fmt.Sprint(a.Status, " ", a.Str("code")))
 			})
 			if statuses.n["200 "] != 1 || statuses.n["412 precondition_failed"] != 7 {
 				t.Errorf("eight at once: %v", statuses.n)
@@ -45,21 +47,21 @@ func TestMergeAndCloseOfOneVersionAreOne(t *testing.T) {
 func TestProposalsETagFollowsWhatIsShown(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *inProcess) {
-		j, repo := claimed(s.client), tracked(s.client)
-		id := s.must(201, "/v1/repos/"+repo+"/proposals", `{"stream":"main","head":"h","title":"t","run_id":"`+j.run+`"}`).str("proposal.id")
+		j, repo := claimed(s.Client), tracked(s.Client)
+		id := s.Must(201, "/v1/repos/"+repo+"/proposals", `{"stream":"main","head":"h","title":"t","run_id":"`+j.run+`"}`).Str("proposal.id")
 		path := "/v1/proposals/" + id
-		first := s.get(path).Header.Get("ETag")
-		if a := s.get(path, "If-None-Match", first); a.Status != http.StatusNotModified || len(a.Body) != 0 {
+		first := s.Get(path).Header.Get("ETag")
+		if a := s.Get(path, "If-None-Match", first); a.Status != http.StatusNotModified || len(a.Body) != 0 {
 			t.Errorf("unchanged: %s", a)
 		}
-		s.must(200, j.path("complete"), j.with(""))
-		a := s.get(path, "If-None-Match", first)
-		if a.Status != 200 || a.str("run.status") != "succeeded" || a.str("run.job_state") != "succeeded" {
+		s.Must(200, j.path("complete"), j.with(""))
+		a := s.Get(path, "If-None-Match", first)
+		if a.Status != 200 || a.Str("run.status") != "succeeded" || a.Str("run.job_state") != "succeeded" {
 			t.Errorf("the run ended: %s", a)
 		}
-		move := func(action string, status int, headers ...string) answer {
+		move := func(action string, status int, headers ...string) apitest.Answer {
 			t.Helper()
-			a := s.post(path+"/"+action, "", headers...)
+			a := s.Post(path+"/"+action, "", headers...)
 			if a.Status != status {
 				t.Errorf("%s %v: want %d, got %s", action, headers, status, a)
 			}
@@ -74,11 +76,11 @@ func TestProposalsETagFollowsWhatIsShown(t *testing.T) {
 			t.Errorf("the answer's tag is %s", tag)
 		}
 		move("close", 412, "If-Match", first)
-		if a := move("close", 409, "If-Match", "*"); a.str("code") != "state_conflict" || a.str("proposal_id") != id || a.str("state") != "closed" {
+		if a := move("close", 409, "If-Match", "*"); a.Str("code") != "state_conflict" || a.Str("proposal_id") != id || a.Str("state") != "closed" {
 			t.Errorf("closed twice: %s", a)
 		}
-		open := proposed(s.client, repo, "h")
-		if a := move("reopen", 409, "If-Match", `"v2"`); a.str("code") != "key_in_use" || a.str("proposal_id") != open || a.str("state") != "open" {
+		open := proposed(s.Client, repo, "h")
+		if a := move("reopen", 409, "If-Match", `"v2"`); a.Str("code") != "key_in_use" || a.Str("proposal_id") != open || a.Str("state") != "open" {
 			t.Errorf("reopened beside %s: %s", open, a)
 		}
 	})
@@ -88,21 +90,21 @@ func TestProposalsETagFollowsWhatIsShown(t *testing.T) {
 func TestProposalCursorBelongsToItsFilter(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *inProcess) {
-		repo := tracked(s.client)
-		other := s.must(201, "/v1/repos", `{"forge":"github","namespace":"Acme","name":"Other"}`).str("repo.id")
+		repo := tracked(s.Client)
+		other := s.Must(201, "/v1/repos", `{"forge":"github","namespace":"Acme","name":"Other"}`).Str("repo.id")
 		for i := range 4 {
-			proposed(s.client, repo, fmt.Sprint("h", i))
+			proposed(s.Client, repo, fmt.Sprint("h", i))
 		}
 		list := "/v1/repos/" + repo + "/proposals"
-		cursor := s.get(list + "?limit=1&state=open").str("next_cursor")
-		if a := s.get(list + "?limit=3&state=open&cursor=" + cursor); a.Status != 200 || a.len("data") != 3 {
+		cursor := s.Get(list + "?limit=1&state=open").Str("next_cursor")
+		if a := s.Get(list + "?limit=3&state=open&cursor=" + cursor); a.Status != 200 || a.Len("data") != 3 {
 			t.Errorf("another limit: %s", a)
 		}
 		for _, path := range []string{
 			list + "?", list + "?state=closed&", list + "?state=open&stream=main&", list + "?state=open&author=ada&",
 			"/v1/repos/" + other + "/proposals?state=open&", "/v1/repos?",
 		} {
-			if a := s.get(path + "cursor=" + cursor); a.Status != 400 || a.str("code") != "invalid_cursor" {
+			if a := s.Get(path + "cursor=" + cursor); a.Status != 400 || a.Str("code") != "invalid_cursor" {
 				t.Errorf("%s takes the cursor: %s", path, a)
 			}
 		}
@@ -113,14 +115,14 @@ func TestProposalCursorBelongsToItsFilter(t *testing.T) {
 func TestRepositoryIsFoundInAnyCase(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *inProcess) {
-		id := s.must(201, "/v1/repos", `{"forge":"gitea","host":"git.example","namespace":"Acme/Sub","name":"Repo"}`).str("repo.id")
-		s.must(201, "/v1/repos", `{"forge":"gitea","host":"git.example","namespace":"Acme","name":"Sub"}`)
-		again := s.must(200, "/v1/repos", `{"forge":"gitea","host":"GIT.example","namespace":"acme/sub","name":"REPO","default_stream":"main"}`)
-		if again.str("repo.id") != id || again.str("repo.name") != "Repo" || again.at("deduplicated") != true || again.str("repo.default_stream") != "main" {
+		id := s.Must(201, "/v1/repos", `{"forge":"gitea","host":"git.example","namespace":"Acme/Sub","name":"Repo"}`).Str("repo.id")
+		s.Must(201, "/v1/repos", `{"forge":"gitea","host":"git.example","namespace":"Acme","name":"Sub"}`)
+		again := s.Must(200, "/v1/repos", `{"forge":"gitea","host":"GIT.example","namespace":"acme/sub","name":"REPO","default_stream":"main"}`)
+		if again.Str("repo.id") != id || again.Str("repo.name") != "Repo" || again.At("deduplicated") != true || again.Str("repo.default_stream") != "main" {
 			t.Errorf("tracked again: %s", again)
 		}
-		job := s.must(201, "/v1/jobs", `{"kind":"review","repo":{"forge":"gitea","host":"git.example","namespace":"ACME/sub","name":"repo"},"issue_number":1}`)
-		if job.str("job.repo_id") != id {
+		job := s.Must(201, "/v1/jobs", `{"kind":"review","repo":{"forge":"gitea","host":"git.example","namespace":"ACME/sub","name":"repo"},"issue_number":1}`)
+		if job.Str("job.repo_id") != id {
 			t.Errorf("an enqueue tracks another: %s", job)
 		}
 		for query, found := range map[string]int{
@@ -128,8 +130,8 @@ func TestRepositoryIsFoundInAnyCase(t *testing.T) {
 			"namespace=acme": 1, "forge=gitea": 2, "forge=github": 0, "namespace=acme/sub&name=repo&host=other": 0, "namespace=acme&name=sub/repo": -1,
 			"name=re%20po": -1, "name=%E2%80%8Brepo": -1, "namespace=acme%20": -1,
 		} {
-			a := s.get("/v1/repos?" + query)
-			if found < 0 && a.Status != 400 || found >= 0 && (a.Status != 200 || a.len("data") != found) {
+			a := s.Get("/v1/repos?" + query)
+			if found < 0 && a.Status != 400 || found >= 0 && (a.Status != 200 || a.Len("data") != found) {
 				t.Errorf("%s: %s", query, a)
 			}
 		}
@@ -140,9 +142,9 @@ func TestRepositoryIsFoundInAnyCase(t *testing.T) {
 func TestProposalsTextsKeepTheirBounds(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *inProcess) {
-		path := "/v1/repos/" + tracked(s.client) + "/proposals"
+		path := "/v1/repos/" + tracked(s.Client) + "/proposals"
 		body := func(member, value string) string {
-			members := map[string]string{"stream": "main", "head": unique("head"), "title": "t"}
+			members := map[string]string{"stream": "main", "head": apitest.Unique("head"), "title": "t"}
 			members[member] = value
 			var all []string
 			for name, text := range members {
@@ -163,8 +165,8 @@ func TestProposalsTextsKeepTheirBounds(t *testing.T) {
 			"run_id": {"", strings.Repeat("r", 256)},
 		} {
 			for _, value := range values {
-				a := s.post(path, body(member, value))
-				if a.Status != 422 || a.len("errors") != 1 || a.str("errors.0.pointer") != "/"+member {
+				a := s.Post(path, body(member, value))
+				if a.Status != 422 || a.Len("errors") != 1 || a.Str("errors.0.pointer") != "/"+member {
 					t.Errorf("%s %.40q: %s", member, value, a)
 				}
 			}
@@ -175,7 +177,7 @@ func TestProposalsTextsKeepTheirBounds(t *testing.T) {
 			"body": {"", strings.Repeat("b", 65536), "line\nline\t"},
 		} {
 			for _, value := range values {
-				if a := s.post(path, body(member, value)); a.Status != 201 || a.str("proposal."+member) != value {
+				if a := s.Post(path, body(member, value)); a.Status != 201 || a.Str("proposal."+member) != value {
 					t.Errorf("%s %.40q: %.300s", member, value, a)
 				}
 			}
@@ -187,14 +189,14 @@ func TestProposalsTextsKeepTheirBounds(t *testing.T) {
 func TestListLeavesOutLongBodies(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *inProcess) {
-		path := "/v1/repos/" + tracked(s.client) + "/proposals"
-		s.must(201, path, `{"stream":"main","head":"a","title":"t","body":"`+strings.Repeat("x", 4096)+`"}`)
-		long := s.must(201, path, `{"stream":"main","head":"b","title":"t","body":"`+strings.Repeat("x", 4097)+`"}`).str("proposal.id")
-		a := s.get(path)
-		if a.at("data.0.body") != nil || a.str("data.0.omitted.0") != "body" || len(a.str("data.1.body")) != 4096 || a.len("data.1.omitted") != 0 {
+		path := "/v1/repos/" + tracked(s.Client) + "/proposals"
+		s.Must(201, path, `{"stream":"main","head":"a","title":"t","body":"`+strings.Repeat("x", 4096)+`"}`)
+		long := s.Must(201, path, `{"stream":"main","head":"b","title":"t","body":"`+strings.Repeat("x", 4097)+`"}`).Str("proposal.id")
+		a := s.Get(path)
+		if a.At("data.0.body") != nil || a.Str("data.0.omitted.0") != "body" || len(a.Str("data.1.body")) != 4096 || a.Len("data.1.omitted") != 0 {
 			t.Errorf("listed: %s", a)
 		}
-		if a := s.get("/v1/proposals/" + long); len(a.str("body")) != 4097 || a.len("omitted") != 0 {
+		if a := s.Get("/v1/proposals/" + long); len(a.Str("body")) != 4097 || a.Len("omitted") != 0 {
 			t.Errorf("got: %s", a)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 )
@@ -13,11 +14,11 @@ import (
 // red waits until /readyz answers 503 with a code, while /livez stays green.
 func red(t *testing.T, p *process, code string) {
 	t.Helper()
-	await(t, "ready is red: "+code, 20*time.Second, func() bool {
-		a := p.get("/readyz")
-		return a.Status == http.StatusServiceUnavailable && a.str("code") == code
+	apitest.Await(t, "ready is red: "+code, func() bool {
+		a := p.Get("/readyz")
+		return a.Status == http.StatusServiceUnavailable && a.Str("code") == code
 	})
-	if a := p.get("/livez"); a.Status != http.StatusOK {
+	if a := p.Get("/livez"); a.Status != http.StatusOK {
 		t.Errorf("/livez: %s", a)
 	}
 }
@@ -25,16 +26,16 @@ func red(t *testing.T, p *process, code string) {
 // TestReadyIsRedWhileAVersionIsMissing, and green again by itself.
 func TestReadyIsRedWhileAVersionIsMissing(t *testing.T) {
 	t.Parallel()
-	eachProcess(t, func(t *testing.T, p *process) {
+	eachOnFresh(t, func(t *testing.T, p *process) {
 		p.db.exec("create table kept_versions as select * from schema_migrations where version = '0001'")
 		p.db.exec("delete from schema_migrations where version = '0001'")
 		red(t, p, "unavailable")
-		if a := p.get("/readyz?verbose"); a.str("replica.schema") != "pending" || a.str("replica.pending.0") != "0001" {
+		if a := p.Get("/readyz?verbose"); a.Str("replica.schema") != "pending" || a.Str("replica.pending.0") != "0001" {
 			t.Errorf("missing: %s", a)
 		}
 		p.db.exec("insert into schema_migrations select * from kept_versions")
-		awaitReady(t, p.client)
-		p.must(201, "/v1/jobs", keyed)
+		apitest.Await(t, "ready", p.Client.Ready)
+		p.Must(201, "/v1/jobs", keyed)
 	})
 }
 
@@ -47,8 +48,8 @@ func TestServerThatDoesNotMigrateWaitsForWhoeverDoes(t *testing.T) {
 			t.Parallel()
 			p := newProcess(t, dbtest.Empty(t, engine), "--migrate", "off")
 			p.launch()
-			await(t, "listening", 20*time.Second, func() bool {
-				a, err := p.try(t.Context(), http.MethodGet, "/livez", "")
+			apitest.Await(t, "listening", func() bool {
+				a, err := p.Try(t.Context(), http.MethodGet, "/livez", "")
 				return err == nil && a.Status == http.StatusOK
 			})
 			red(t, p, "unavailable")
@@ -56,8 +57,8 @@ func TestServerThatDoesNotMigrateWaitsForWhoeverDoes(t *testing.T) {
 				t.Fatalf("migrate up: exit code %d\n%s", code, out)
 			}
 			p.awaitReady()
-			p.token = issue(t, dbtest.Open(t, store.Config{URL: p.url}), "ada", "admin")
-			p.must(201, "/v1/jobs", keyed)
+			p.Token = apitest.Token(t, dbtest.Open(t, store.Config{URL: p.url}), "ada", "admin")
+			p.Must(201, "/v1/jobs", keyed)
 		})
 	}
 }
@@ -71,10 +72,10 @@ func TestReadyIsRedWhileDraining(t *testing.T) {
 			p := start(t, engine, "--drain-delay", "4s")
 			p.signal(syscall.SIGTERM)
 			red(t, p, "draining")
-			if a := p.post("/v1/jobs/claim", `{"worker":"w","kinds":["review"]}`); a.Status != 503 || a.str("code") != "draining" {
+			if a := p.Post("/v1/jobs/claim", `{"worker":"w","kinds":["review"]}`); a.Status != 503 || a.Str("code") != "draining" {
 				t.Errorf("a claim: %s", a)
 			}
-			p.must(201, "/v1/jobs", keyed)
+			p.Must(201, "/v1/jobs", keyed)
 			if code := p.exit(40 * time.Second); code != 0 {
 				t.Errorf("exit code %d", code)
 			}

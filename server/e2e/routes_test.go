@@ -2,14 +2,15 @@ package e2e
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/stint-run/stint/server/apitest"
+	"github.com/stint-run/stint/server/store"
 )
 
 // target is one request of a route that will succeed.
@@ -22,146 +23,146 @@ type target struct {
 }
 
 // row makes what a route needs, as the owner of c, and the request for it.
-type row func(c *client) target
+type row func(c *apitest.Client) target
 
 // rows has every route of the document, by its operation id: a route without a
 // row fails TestEveryRouteHasARow.
 var rows = map[string]row{
-	"whoami":      func(*client) target { return target{} },
-	"list-tokens": func(*client) target { return target{query: "?limit=1"} },
-	"create-token": func(*client) target {
+	"whoami":      func(*apitest.Client) target { return target{} },
+	"list-tokens": func(*apitest.Client) target { return target{query: "?limit=1"} },
+	"create-token": func(*apitest.Client) target {
 		return target{body: `{"name":"ci","scopes":["tokens:write"],"expires_at":"2099-01-02T03:04:05Z"}`}
 	},
-	"create-login-link": func(*client) target {
+	"create-login-link": func(*apitest.Client) target {
 		return target{body: `{"name":"ada","scopes":["tokens:write"],"ttl_seconds":60,"session_seconds":300}`}
 	},
-	"revoke-token": func(c *client) target {
-		made := c.must(201, "/v1/tokens", `{"name":"old","scopes":["explore"]}`)
-		return target{param: made.str("token.id")}
+	"revoke-token": func(c *apitest.Client) target {
+		made := c.Must(201, "/v1/tokens", `{"name":"old","scopes":["explore"]}`)
+		return target{param: made.Str("token.id")}
 	},
 
-	"list-leases": func(c *client) target {
-		await(c.t, "both works have their leases", 20*time.Second, func() bool {
-			text := string(c.get("/v1/leases").Body)
+	"list-leases": func(c *apitest.Client) target {
+		apitest.Await(c.T, "both works have their leases", func() bool {
+			text := string(c.Get("/v1/leases").Body)
 			return strings.Contains(text, `"run-reaper"`) && strings.Contains(text, `"queue-figures"`)
 		})
 		return target{names: []string{"queue-figures", "run-reaper"}} // other loops take theirs sooner or later
 	},
-	"list-workers": func(c *client) target {
+	"list-workers": func(c *apitest.Client) target {
 		claimed(c)
 		return target{query: "?limit=1"}
 	},
-	"get-overview": func(c *client) target {
+	"get-overview": func(c *apitest.Client) target {
 		j := claimed(c)
-		c.must(200, j.path("fail"), j.with(`"error":{"code":"broken","message":"it broke"},"retryable":false`))
+		c.Must(200, j.path("fail"), j.with(`"error":{"code":"broken","message":"it broke"},"retryable":false`))
 		return target{} // the golden answer names no time
 	},
 
-	"enqueue-job": func(*client) target {
+	"enqueue-job": func(*apitest.Client) target {
 		return target{body: `{"kind":"review","repo":{"forge":"github","namespace":"Acme","name":"Site"},"issue_number":7,` +
 			`"payload":{"b":9007199254740993,"a":"<b>&é","b2":1.50},"priority":1,"max_attempts":2}`}
 	},
-	"enqueue-jobs": func(c *client) target {
-		c.must(201, "/v1/jobs", `{"kind":"review","key":"taken"}`)
+	"enqueue-jobs": func(c *apitest.Client) target {
+		c.Must(201, "/v1/jobs", `{"kind":"review","key":"taken"}`)
 		return target{body: `{"items":[{"kind":"sync","key":"x"},{"kind":"sync","key":"x","payload":[1]},{"kind":"sync","key":"taken"}]}`}
 	},
-	"list-jobs": func(c *client) target {
-		c.must(201, "/v1/jobs", `{"kind":"review","key":"old"}`)
-		c.must(201, "/v1/jobs", `{"kind":"review","key":"new","payload":"`+strings.Repeat("x", 5000)+`"}`)
+	"list-jobs": func(c *apitest.Client) target {
+		c.Must(201, "/v1/jobs", `{"kind":"review","key":"old"}`)
+		c.Must(201, "/v1/jobs", `{"kind":"review","key":"new","payload":"`+strings.Repeat("x", 5000)+`"}`)
 		return target{query: "?limit=1&state=pending"}
 	},
-	"get-job":    func(c *client) target { return target{param: pending(c)} },
-	"cancel-job": func(c *client) target { return target{param: pending(c)} },
-	"retry-job": func(c *client) target {
+	"get-job":    func(c *apitest.Client) target { return target{param: pending(c)} },
+	"cancel-job": func(c *apitest.Client) target { return target{param: pending(c)} },
+	"retry-job": func(c *apitest.Client) target {
 		j := claimed(c)
-		c.must(200, j.path("fail"), j.with(`"error":{"code":"broken","message":"it broke"},"retryable":false`))
+		c.Must(200, j.path("fail"), j.with(`"error":{"code":"broken","message":"it broke"},"retryable":false`))
 		return target{param: j.id}
 	},
-	"claim-jobs": func(c *client) target {
+	"claim-jobs": func(c *apitest.Client) target {
 		pending(c)
 		return target{body: `{"worker":"w-1","kinds":["discover","review"],"lease_seconds":30}`}
 	},
-	"heartbeat-job": func(c *client) target {
+	"heartbeat-job": func(c *apitest.Client) target {
 		j := claimed(c)
 		return target{param: j.id, body: j.with(`"progress":{"done":0.50}`)}
 	},
-	"complete-job": func(c *client) target {
+	"complete-job": func(c *apitest.Client) target {
 		j := claimed(c)
 		return target{param: j.id, body: j.with(`"result":{"z":1,"a":[null]}`)}
 	},
-	"fail-job": func(c *client) target {
+	"fail-job": func(c *apitest.Client) target {
 		j := claimed(c)
 		return target{param: j.id, body: j.with(`"error":{"code":"broken","message":"it broke"},"retry_after_seconds":60`)}
 	},
-	"snooze-job": func(c *client) target {
+	"snooze-job": func(c *apitest.Client) target {
 		j := claimed(c)
 		return target{param: j.id, body: j.with(`"seconds":60`)}
 	},
-	"release-job": func(c *client) target {
+	"release-job": func(c *apitest.Client) target {
 		j := claimed(c)
 		return target{param: j.id, body: j.with("")}
 	},
-	"complete-jobs": func(c *client) target {
+	"complete-jobs": func(c *apitest.Client) target {
 		j := claimed(c)
 		return target{body: `{"items":[{"id":"` + j.id + `","lease_token":"` + j.token + `","result":7},{"id":"` + pending(c) + `","lease_token":"none"}]}`}
 	},
 
-	"list-runs": func(c *client) target {
+	"list-runs": func(c *apitest.Client) target {
 		claimed(c)
 		return target{query: "?kind=job"}
 	},
-	"get-run": func(c *client) target { return target{param: claimed(c).run} },
+	"get-run": func(c *apitest.Client) target { return target{param: claimed(c).run} },
 
-	"track-repo": func(*client) target {
+	"track-repo": func(*apitest.Client) target {
 		return target{body: `{"forge":"gitlab","namespace":"Acme/tools","name":"Site","default_stream":"main"}`}
 	},
-	"list-repos": func(c *client) target {
+	"list-repos": func(c *apitest.Client) target {
 		tracked(c)
 		return target{query: "?forge=github&namespace=ACME&name=site"}
 	},
-	"get-repo": func(c *client) target {
+	"get-repo": func(c *apitest.Client) target {
 		repo := tracked(c)
 		proposed(c, repo, "a")
 		return target{param: repo}
 	},
-	"create-proposal": func(c *client) target {
+	"create-proposal": func(c *apitest.Client) target {
 		return target{param: tracked(c), body: `{"stream":"main","head":"fix-7","base":"4f2a","title":"Mend <the> roof","body":"It leaked.",` +
 			`"url":"https://github.com/Acme/Site/pull/7","run_id":"` + claimed(c).run + `"}`}
 	},
-	"list-proposals": func(c *client) target {
+	"list-proposals": func(c *apitest.Client) target {
 		repo := tracked(c)
 		proposed(c, repo, "a")
 		proposed(c, repo, "b")
 		return target{param: repo, query: "?state=open&stream=main&limit=1"}
 	},
-	"get-proposal": func(c *client) target {
+	"get-proposal": func(c *apitest.Client) target {
 		body := `{"stream":"main","head":"fix","title":"t","author":"ada","run_id":"` + claimed(c).run + `"}`
-		id := c.must(201, "/v1/repos/"+tracked(c)+"/proposals", body).str("proposal.id")
+		id := c.Must(201, "/v1/repos/"+tracked(c)+"/proposals", body).Str("proposal.id")
 		shut(c, id)
 		return target{param: id}
 	},
-	"merge-proposal": func(c *client) target {
+	"merge-proposal": func(c *apitest.Client) target {
 		return target{param: proposed(c, tracked(c), "a"), headers: []string{"If-Match", `"v1"`}}
 	},
-	"close-proposal": func(c *client) target {
+	"close-proposal": func(c *apitest.Client) target {
 		return target{param: proposed(c, tracked(c), "a"), headers: []string{"If-Match", `"v1"`}}
 	},
-	"reopen-proposal": func(c *client) target {
+	"reopen-proposal": func(c *apitest.Client) target {
 		id := proposed(c, tracked(c), "a")
 		shut(c, id)
 		return target{param: id, headers: []string{"If-Match", `"v2"`}}
 	},
 
-	"list-kinds": func(*client) target { return target{query: "?limit=2"} },
-	"get-kind":   func(c *client) target { return target{param: kind(c)} },
-	"put-kind": func(c *client) target {
+	"list-kinds": func(*apitest.Client) target { return target{query: "?limit=2"} },
+	"get-kind":   func(c *apitest.Client) target { return target{param: kind(c)} },
+	"put-kind": func(c *apitest.Client) target {
 		return target{param: kind(c), headers: []string{"If-Match", `"v1"`},
 			body: `{"lease_seconds":90,"max_attempts":3,"backoff_base_seconds":2,"backoff_cap_seconds":20}`}
 	},
-	"pause-kind": func(c *client) target { return target{param: kind(c)} },
-	"resume-kind": func(c *client) target {
+	"pause-kind": func(c *apitest.Client) target { return target{param: kind(c)} },
+	"resume-kind": func(c *apitest.Client) target {
 		name := kind(c)
-		c.must(200, "/v1/kinds/"+name+"/pause", "")
+		c.Must(200, "/v1/kinds/"+name+"/pause", "")
 		return target{param: name}
 	},
 }
@@ -179,54 +180,54 @@ func (j held) with(members string) string {
 	return `{"lease_token":"` + j.token + `"` + members + `}`
 }
 
-func pending(c *client) (id string) {
-	return c.must(201, "/v1/jobs", `{"kind":"review"}`).str("job.id")
+func pending(c *apitest.Client) (id string) {
+	return c.Must(201, "/v1/jobs", `{"kind":"review"}`).Str("job.id")
 }
 
 // claimed is a job of a kind of its own, claimed.
-func claimed(c *client) held {
+func claimed(c *apitest.Client) held {
 	name := kind(c)
-	c.must(201, "/v1/jobs", `{"kind":"`+name+`","payload":{"n":1}}`)
+	c.Must(201, "/v1/jobs", `{"kind":"`+name+`","payload":{"n":1}}`)
 	return claim(c, name)
 }
 
-func claim(c *client, kind string) held {
-	got := c.must(200, "/v1/jobs/claim", `{"worker":"w-1","kinds":["`+kind+`"]}`)
-	if got.len("jobs") != 1 {
-		c.t.Fatalf("claimed %s", got)
+func claim(c *apitest.Client, kind string) held {
+	got := c.Must(200, "/v1/jobs/claim", `{"worker":"w-1","kinds":["`+kind+`"]}`)
+	if got.Len("jobs") != 1 {
+		c.T.Fatalf("claimed %s", got)
 	}
-	return held{got.str("jobs.0.id"), got.str("jobs.0.lease_token"), got.str("jobs.0.run_id")}
+	return held{got.Str("jobs.0.id"), got.Str("jobs.0.lease_token"), got.Str("jobs.0.run_id")}
 }
 
 // tracked is the repository that the owner's proposals are made to.
-func tracked(c *client) (id string) {
-	a := c.post("/v1/repos", `{"forge":"github","namespace":"Acme","name":"Site"}`)
+func tracked(c *apitest.Client) (id string) {
+	a := c.Post("/v1/repos", `{"forge":"github","namespace":"Acme","name":"Site"}`)
 	if a.Status != http.StatusCreated && a.Status != http.StatusOK {
-		c.t.Fatalf("track: %s", a)
+		c.T.Fatalf("track: %s", a)
 	}
-	return a.str("repo.id")
+	return a.Str("repo.id")
 }
 
 // proposed is the open proposal of that head.
-func proposed(c *client, repo, head string) (id string) {
-	a := c.post("/v1/repos/"+repo+"/proposals", `{"stream":"main","head":"`+head+`","title":"t"}`)
+func proposed(c *apitest.Client, repo, head string) (id string) {
+	a := c.Post("/v1/repos/"+repo+"/proposals", `{"stream":"main","head":"`+head+`","title":"t"}`)
 	if a.Status != http.StatusCreated && a.Status != http.StatusOK {
-		c.t.Fatalf("propose: %s", a)
+		c.T.Fatalf("propose: %s", a)
 	}
-	return a.str("proposal.id")
+	return a.Str("proposal.id")
 }
 
 // shut closes a proposal that is as it was made.
-func shut(c *client, id string) {
-	c.must(200, "/v1/proposals/"+id+"/close", "", "If-Match", `"v1"`)
+func shut(c *apitest.Client, id string) {
+	c.Must(200, "/v1/proposals/"+id+"/close", "", "If-Match", `"v1"`)
 }
 
 // kind is a new kind of the owner.
-func kind(c *client) (name string) {
-	name = unique("kind")
-	a := c.call(http.MethodPut, "/v1/kinds/"+name, `{"lease_seconds":60,"max_attempts":5,"backoff_base_seconds":5,"backoff_cap_seconds":3600}`)
+func kind(c *apitest.Client) (name string) {
+	name = apitest.Unique("kind")
+	a := c.Call(http.MethodPut, "/v1/kinds/"+name, `{"lease_seconds":60,"max_attempts":5,"backoff_base_seconds":5,"backoff_cap_seconds":3600}`)
 	if a.Status != http.StatusCreated {
-		c.t.Fatalf("put %s: %s", name, a)
+		c.T.Fatalf("put %s: %s", name, a)
 	}
 	return name
 }
@@ -240,7 +241,7 @@ type operation struct {
 }
 
 // operations reads the document that the server serves.
-func operations(t *testing.T, c *client) []operation {
+func operations(t *testing.T, c *apitest.Client) []operation {
 	t.Helper()
 	var doc struct {
 		Paths map[string]map[string]struct {
@@ -250,7 +251,7 @@ func operations(t *testing.T, c *client) []operation {
 			Parameters  []struct{ Name, In string }
 		}
 	}
-	if err := json.Unmarshal(c.as("").get("/openapi.json").Body, &doc); err != nil {
+	if err := json.Unmarshal(c.As("").Get("/openapi.json").Body, &doc); err != nil {
 		t.Fatal(err)
 	}
 	var ops []operation
@@ -278,49 +279,41 @@ func operations(t *testing.T, c *client) []operation {
 var pathParam = regexp.MustCompile(`\{[a-z_]+\}`)
 
 // send calls the route with a target.
-func (o operation) send(c *client, to target) answer {
-	c.t.Helper()
+func (o operation) send(c *apitest.Client, to target) apitest.Answer {
+	c.T.Helper()
 	path := pathParam.ReplaceAllLiteralString(o.path, to.param) + to.query
-	return c.call(o.method, path, to.body, to.headers...)
+	return c.Call(o.method, path, to.body, to.headers...)
 }
 
 func TestEveryRouteHasARow(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *inProcess) {
-		var ids []string
-		for _, o := range operations(t, s.client) {
-			ids = append(ids, o.id)
-			if secret := o.id == "create-token" || o.id == "create-login-link"; (o.mutates && !secret) == o.noKey {
-				t.Errorf("%s %s: takes an Idempotency-Key: %v", o.method, o.path, !o.noKey)
-			}
+	var ids []string
+	for _, o := range operations(t, shared(t, store.SQLite).Client) {
+		ids = append(ids, o.id)
+		if secret := o.id == "create-token" || o.id == "create-login-link"; (o.mutates && !secret) == o.noKey {
+			t.Errorf("%s %s: takes an Idempotency-Key: %v", o.method, o.path, !o.noKey)
 		}
-		if want := slices.Sorted(maps.Keys(rows)); !slices.Equal(ids, want) {
-			t.Errorf("the document has\n%q\nand the table\n%q", ids, want)
-		}
-	})
+	}
+	if want := slices.Sorted(maps.Keys(rows)); !slices.Equal(ids, want) {
+		t.Errorf("the document has\n%q\nand the table\n%q", ids, want)
+	}
 }
 
 // eachRoute runs fn for every route, each with an owner of its own.
-func eachRoute(t *testing.T, s *inProcess, fn func(t *testing.T, o operation, c *client)) {
+func eachRoute(t *testing.T, s *inProcess, fn func(t *testing.T, o operation, c *apitest.Client, owner string)) {
 	t.Helper()
-	for _, o := range operations(t, s.client) {
+	for _, o := range operations(t, s.Client) {
 		t.Run(o.id, func(t *testing.T) {
-			c := s.as(issue(t, s.store, unique("owner"), "admin"))
-			c.t = t
-			fn(t, o, c)
+			owner := apitest.Unique("owner")
+			fn(t, o, s.As(apitest.Token(t, s.Store, owner, "admin")).In(t), owner)
 		})
 	}
 }
 
 // succeeds wants a 2xx.
-func succeeds(t *testing.T, o operation, a answer) {
+func succeeds(t *testing.T, o operation, a apitest.Answer) {
 	t.Helper()
 	if a.Status < 200 || a.Status > 299 {
 		t.Errorf("%s %s: %s", o.method, o.path, a)
 	}
-}
-
-// unique is a name that no other test of this run uses.
-func unique(prefix string) string {
-	return fmt.Sprintf("%s-%d", prefix, serial.Add(1))
 }

@@ -23,9 +23,13 @@ type door struct {
 	hold func(statement string) (release func())
 }
 
-func openDoor(t *testing.T, s *store.Store) *door {
+func openDoor(t *testing.T, url string) *door {
 	t.Helper()
-	db := dbtest.DB(t, s)
+	db := dbtest.Connect(t, url)
+	engine, err := store.EngineOf(url)
+	if err != nil {
+		t.Fatal(err)
+	}
 	query := func(query string, args ...any) [][]any {
 		t.Helper()
 		rows, err := db.QueryContext(context.Background(), query, args...)
@@ -54,7 +58,7 @@ func openDoor(t *testing.T, s *store.Store) *door {
 		}
 		return release
 	}
-	return &door{t: t, engine: s.Engine(), query: query, exec: exec, hold: hold}
+	return &door{t: t, engine: engine, query: query, exec: exec, hold: hold}
 }
 
 // result is what scan needs of the rows of a query.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -52,7 +53,7 @@ func TestPasswordOfTheDatabaseIsShownNowhere(t *testing.T) {
 func (p *process) answersOrEnd() (seen string) {
 	p.t.Helper()
 	_, ended := p.present()
-	await(p.t, "an answer or an end", 20*time.Second, func() bool {
+	apitest.Await(p.t, "an answer or an end", func() bool {
 		select {
 		case <-ended:
 			return true
@@ -62,7 +63,7 @@ func (p *process) answersOrEnd() (seen string) {
 			return false
 		}
 		for _, path := range []string{"/readyz?verbose", "/v1/jobs"} {
-			seen += p.get(path).String()
+			seen += p.Get(path).String()
 		}
 		return true
 	})
@@ -74,33 +75,33 @@ func (p *process) answersOrEnd() (seen string) {
 func TestTokensAreShownNowhere(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *inProcess) {
-		good := s.token
+		good := s.Token
 		sent := []string{good, good[:20], good + "x", strings.Repeat("s3cr3t", 3), "stint_" + strings.Repeat("Z", 33)}
 		for _, token := range sent {
-			s.as(token).get("/v1/jobs")
-			s.as("").get("/v1/jobs", "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("u:"+token)))
-			s.as("").get("/v1/jobs?token="+token, "X-Api-Key", token, "Cookie", "token="+token)
-			s.as("").get("/v1/" + token)
-			s.get("/v1/jobs/" + token)
-			s.post("/v1/jobs/x/complete", `{"lease_token":"`+token+`"}`, "Idempotency-Key", "k-"+token)
-			s.post("/v1/jobs/claim", `{"worker":7,"kinds":["`+token+`"],"`+token+`":1}`)
+			s.As(token).Get("/v1/jobs")
+			s.As("").Get("/v1/jobs", "Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("u:"+token)))
+			s.As("").Get("/v1/jobs?token="+token, "X-Api-Key", token, "Cookie", "token="+token)
+			s.As("").Get("/v1/" + token)
+			s.Get("/v1/jobs/" + token)
+			s.Post("/v1/jobs/x/complete", `{"lease_token":"`+token+`"}`, "Idempotency-Key", "k-"+token)
+			s.Post("/v1/jobs/claim", `{"worker":7,"kinds":["`+token+`"],"`+token+`":1}`)
 		}
-		j := claimed(s.client)
-		s.post(j.path("complete"), `{"lease_token":"`+j.token+`","nothing":1}`)
-		s.post("/v1/jobs/x/complete", j.with(""))
-		log := s.log.String()
+		j := claimed(s.Client)
+		s.Post(j.path("complete"), `{"lease_token":"`+j.token+`","nothing":1}`)
+		s.Post("/v1/jobs/x/complete", j.with(""))
+		log := s.Log.String()
 		for _, secret := range append(sent, j.token, base64.StdEncoding.EncodeToString([]byte("u:"+good))) {
 			if strings.Contains(log, secret) || strings.Contains(log, url.QueryEscape(secret)) {
 				t.Errorf("%q is in the log", secret)
 			}
 		}
-		if a := s.get("/v1/jobs/" + j.id); strings.Contains(a.String(), j.token) {
+		if a := s.Get("/v1/jobs/" + j.id); strings.Contains(a.String(), j.token) {
 			t.Errorf("a read shows the lease token: %s", a)
 		}
-		if a := s.get("/v1/tokens"); secrets.MatchString(a.String()) {
+		if a := s.Get("/v1/tokens"); apitest.Secrets.MatchString(a.String()) {
 			t.Errorf("a list shows a token: %s", a)
 		}
-		for _, row := range s.db.query("select * from tokens") {
+		for _, row := range s.db.query("select * from tokens where " + ownedBy(s.Owner)) {
 			for _, v := range row {
 				if text, _ := v.(string); strings.Contains(text, good) {
 					t.Error("the database holds the token's text")
@@ -113,20 +114,20 @@ func TestTokensAreShownNowhere(t *testing.T) {
 // TestOnlyOneWellFormedTokenLetsIn: nothing empty, doubled or padded does.
 func TestOnlyOneWellFormedTokenLetsIn(t *testing.T) {
 	t.Parallel()
-	s := serveOn(t, store.SQLite, store.Config{})
+	s := shared(t, store.SQLite)
 	ask := func(headers ...string) int {
 		var b strings.Builder
 		for _, h := range headers {
 			b.WriteString("Authorization: " + h + "\r\n")
 		}
-		got := raw(t, s.client, "GET /v1/whoami HTTP/1.1\r\nHost: stint\r\nConnection: close\r\n"+b.String()+"\r\n")
+		got := raw(t, s.Client, "GET /v1/whoami HTTP/1.1\r\nHost: stint\r\nConnection: close\r\n"+b.String()+"\r\n")
 		var status int
 		if _, err := fmt.Sscanf(got, "HTTP/1.1 %d", &status); err != nil {
 			t.Errorf("%q: %v", headers, got)
 		}
 		return status
 	}
-	good := s.token
+	good := s.Token
 	if ask("Bearer "+good) != 200 || ask("bearer "+good) != 200 {
 		t.Error("the token is refused")
 	}
@@ -141,11 +142,11 @@ func TestOnlyOneWellFormedTokenLetsIn(t *testing.T) {
 			t.Errorf("%s: %d", name, status)
 		}
 	}
-	a := s.must(201, "/v1/tokens", `{"name":"short","scopes":["jobs:read"]}`)
-	short := s.as(a.str("secret"))
-	if a := short.get("/v1/jobs"); a.Status != 200 {
+	a := s.Must(201, "/v1/tokens", `{"name":"short","scopes":["jobs:read"]}`)
+	short := s.As(a.Str("secret"))
+	if a := short.Get("/v1/jobs"); a.Status != 200 {
 		t.Errorf("a new token: %s", a)
 	}
-	s.must(200, "/v1/tokens/"+a.str("token.id")+"/revoke", "")
-	await(t, "the revoked token is refused", 6*time.Second, func() bool { return short.get("/v1/jobs").Status == 401 })
+	s.Must(200, "/v1/tokens/"+a.Str("token.id")+"/revoke", "")
+	apitest.Within(t, "the revoked token is refused", 6*time.Second, func() bool { return short.Get("/v1/jobs").Status == 401 })
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -24,9 +25,9 @@ func TestSoakKilledUnderAMixedLoad(t *testing.T) {
 }
 
 func TestSoakHundredClaimersTakeEachJobOnce(t *testing.T) {
-	each(t, func(t *testing.T, s *inProcess) {
-		enqueue(s.client, 5000)
-		claimAll(t, 5000, 100, s.client)
+	eachOwn(t, func(t *testing.T, s *inProcess) {
+		enqueue(s.Client, 5000)
+		claimAll(t, 5000, 100, []*apitest.Client{s.Client})
 	})
 }
 
@@ -36,9 +37,9 @@ func TestSoakFiveHundredSlowHeadersHurtNobody(t *testing.T) { besideSlowHeaders(
 // TestSoakSlowBodiesAreCut: a body has 30 s to arrive.
 func TestSoakSlowBodiesAreCut(t *testing.T) {
 	s := serveOn(t, store.SQLite, store.Config{})
-	head := "POST /v1/jobs HTTP/1.1\r\nHost: stint\r\nAuthorization: Bearer " + s.token +
+	head := "POST /v1/jobs HTTP/1.1\r\nHost: stint\r\nAuthorization: Bearer " + s.Token +
 		"\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
-	if longest := slowly(t, s.client, 200, head, strings.Repeat(" ", 60)); longest > 35*time.Second {
+	if longest := slowly(t, s.Client, 200, head, strings.Repeat(" ", 60)); longest > 35*time.Second {
 		t.Errorf("a slow body was let go on for %v", longest)
 	}
 }

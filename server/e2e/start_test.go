@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stint-run/stint/schema"
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 )
@@ -25,13 +26,13 @@ func TestServersThatStartAtOnceOnAnEmptyDatabaseAllComeUp(t *testing.T) {
 		applied += strings.Count(p.log.String(), `msg="applied migration"`)
 	}
 	s := dbtest.Open(t, store.Config{URL: url})
-	if known := openDoor(t, s).number("select count(*) from schema_migrations"); applied != int(known) || applied == 0 {
+	if known := openDoor(t, dbtest.URLOf(t, s)).number("select count(*) from schema_migrations"); applied != int(known) || applied == 0 {
 		t.Errorf("%d migrations were applied, %d are recorded", applied, known)
 	}
-	token := issue(t, s, "ada", "admin")
+	token := apitest.Token(t, s, "ada", "admin")
 	var ids tally
 	together(len(started), func(i int) {
-		ids.add(started[i].as(token).patient("/v1/jobs", `{"kind":"review","key":"k"}`).str("job.id"))
+		ids.add(started[i].As(token).Post("/v1/jobs", `{"kind":"review","key":"k"}`).Str("job.id"))
 	})
 	if len(ids.n) != 1 {
 		t.Errorf("the servers made %v", ids.n)
@@ -56,7 +57,7 @@ func TestOneOfManyServersGetsAnSQLiteFile(t *testing.T) {
 	started := launchAll(t, url, 4)
 	var first *process
 	var lost []*process
-	await(t, "one server is left", 30*time.Second, func() bool {
+	apitest.Await(t, "one server is left", func() bool {
 		first, lost = nil, nil
 		for _, p := range started {
 			if p.hasEnded() {
@@ -126,13 +127,13 @@ func TestServerLeavesAnotherProgramsDatabaseAlone(t *testing.T) {
 // not know; a server that runs already goes on.
 func TestOldBuildLeavesANewerSchemaAlone(t *testing.T) {
 	t.Parallel()
-	eachProcess(t, func(t *testing.T, p *process) {
+	eachOnFresh(t, func(t *testing.T, p *process) {
 		p.db.exec("insert into schema_migrations (version) values ('9999')")
-		a := p.get("/readyz?verbose")
-		if a.Status != 200 || a.str("replica.schema") != "ahead" || a.str("replica.ahead.0") != "9999" {
+		a := p.Get("/readyz?verbose")
+		if a.Status != 200 || a.Str("replica.schema") != "ahead" || a.Str("replica.ahead.0") != "9999" {
 			t.Errorf("the running one: %s", a)
 		}
-		p.must(201, "/v1/jobs", keyed)
+		p.Must(201, "/v1/jobs", keyed)
 		alone := p.db.engine == store.SQLite // one process has the file
 		if alone {
 			p.kill9()
@@ -152,7 +153,7 @@ func TestOldBuildLeavesANewerSchemaAlone(t *testing.T) {
 			t.Errorf("the refused starts wrote\n%s", after)
 		}
 		if !alone {
-			p.must(201, "/v1/jobs", keyed)
+			p.Must(201, "/v1/jobs", keyed)
 			p.kill9()
 		}
 		p.launch()
@@ -171,7 +172,7 @@ func TestReplicasWithWrongClocksLeaveLeasesAlone(t *testing.T) {
 	skewed := map[string]*process{}
 	for _, skew := range []string{"+90s", "-90s"} {
 		p := newProcess(t, right.url)
-		p.store, p.db, p.token = right.store, right.db, right.token
+		p.store, p.db, p.Token = right.store, right.db, right.Token
 		p.env = []string{"STINT_TEST_CLOCK_SKEW=" + strings.TrimPrefix(skew, "+")}
 		p.launch()
 		skewed[skew] = p
@@ -179,14 +180,14 @@ func TestReplicasWithWrongClocksLeaveLeasesAlone(t *testing.T) {
 	for _, p := range skewed {
 		p.awaitReady()
 	}
-	held, late := claimed(right.client), claimed(right.client)
+	held, late := claimed(right.Client), claimed(right.Client)
 	before := right.db.story(held.id)
 	right.db.lease(late.id, right.store.Now().Add(-time.Minute))
 	passed := map[*process]int64{}
 	for _, p := range []*process{right, skewed["+90s"], skewed["-90s"]} {
 		passed[p] = passes(p)
 	}
-	await(t, "every reaper has had its turn", 30*time.Second, func() bool {
+	apitest.Await(t, "every reaper has had its turn", func() bool {
 		for p, n := range passed {
 			if passes(p) == n {
 				return false
@@ -197,22 +198,22 @@ func TestReplicasWithWrongClocksLeaveLeasesAlone(t *testing.T) {
 	if after := right.db.story(held.id); after != before {
 		t.Errorf("a reaper changed\n%s to\n%s", before, after)
 	}
-	awaitState(t, right.client, late.id, "pending") // by the database's clock it had ended
+	awaitState(t, right.Client, late.id, "pending") // by the database's clock it had ended
 	for skew, p := range skewed {
-		name := p.get("/v1/jobs/" + held.id).str("kind")
-		if a := p.must(200, "/v1/jobs/claim", `{"worker":"w2","kinds":["`+name+`"]}`); a.len("jobs") != 0 {
+		name := p.Get("/v1/jobs/" + held.id).Str("kind")
+		if a := p.Must(200, "/v1/jobs/claim", `{"worker":"w2","kinds":["`+name+`"]}`); a.Len("jobs") != 0 {
 			t.Errorf("%s claims %s", skew, a)
 		}
-		if a := p.get("/v1/runs/" + held.run); a.str("status") != "in_progress" {
+		if a := p.Get("/v1/runs/" + held.run); a.Str("status") != "in_progress" {
 			t.Errorf("%s shows the run as %s", skew, a)
 		}
-		a := p.must(200, held.path("heartbeat"), held.with(`"lease_seconds":60`))
-		ends, err := time.Parse(time.RFC3339Nano, a.str("lease_expires_at"))
+		a := p.Must(200, held.path("heartbeat"), held.with(`"lease_seconds":60`))
+		ends, err := time.Parse(time.RFC3339Nano, a.Str("lease_expires_at"))
 		if left := ends.Sub(right.store.Now().Time); err != nil || left > 62*time.Second || left < 40*time.Second {
 			t.Errorf("%s: a lease of a minute has %v left, %v", skew, left, err)
 		}
-		b := claimed(p.client)
-		if lease := p.get("/v1/jobs/" + b.id); !near(t, lease.str("updated_at"), right.store.Now().Time) {
+		b := claimed(p.Client)
+		if lease := p.Get("/v1/jobs/" + b.id); !near(t, lease.Str("updated_at"), right.store.Now().Time) {
 			t.Errorf("%s wrote %s", skew, lease)
 		}
 	}
@@ -230,8 +231,8 @@ func near(t *testing.T, text string, now time.Time) bool {
 
 // passes is how often the reaper of a replica has passed.
 func passes(p *process) int64 {
-	a := p.get("/readyz?verbose")
-	loops, _ := a.at("replica.loops").([]any)
+	a := p.Get("/readyz?verbose")
+	loops, _ := a.At("replica.loops").([]any)
 	i := slices.IndexFunc(loops, func(l any) bool { return l.(map[string]any)["name"] == "run-reaper" })
 	if i < 0 {
 		p.t.Fatalf("no reaper in %s", a)

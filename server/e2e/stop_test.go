@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stint-run/stint/server/apitest"
 )
 
 // TestStoppingLosesNothingThatWasAcknowledged stops the server under 50 clients
@@ -17,12 +19,12 @@ import (
 func TestStoppingLosesNothingThatWasAcknowledged(t *testing.T) {
 	t.Parallel()
 	eachProcess(t, func(t *testing.T, p *process) {
-		enqueue(p.client, 200)
+		enqueue(p.Client, 200)
 		acked := &acknowledged{enqueued: map[string]bool{}, completed: map[string]bool{}}
 		stopped := make(chan struct{})
 		go func() {
 			defer close(stopped)
-			await(t, "work is under way", 20*time.Second, func() bool { return acked.size() > 60 })
+			apitest.Await(t, "work is under way", func() bool { return acked.size() > 60 })
 			p.signal(syscall.SIGTERM)
 			p.signal(syscall.SIGTERM)
 			if code := p.exit(40 * time.Second); code != 0 {
@@ -71,8 +73,8 @@ func (k *acknowledged) size() int {
 
 // round enqueues, claims and completes; false once the server is gone.
 func (k *acknowledged) round(p *process, worker string) bool {
-	post := func(path, body string) (answer, bool) {
-		a, err := p.try(context.Background(), http.MethodPost, path, body)
+	post := func(path, body string) (apitest.Answer, bool) {
+		a, err := p.Try(context.Background(), http.MethodPost, path, body)
 		if err == nil && a.Status >= 300 && a.Status != http.StatusServiceUnavailable {
 			p.t.Errorf("POST %s: %s", path, a)
 		}
@@ -82,14 +84,14 @@ func (k *acknowledged) round(p *process, worker string) bool {
 	if !ok {
 		return false
 	}
-	k.note(k.enqueued, a.str("job.id"))
+	k.note(k.enqueued, a.Str("job.id"))
 	if a, ok = post("/v1/jobs/claim", `{"worker":"w`+worker+`","kinds":["review"]}`); !ok {
 		return false
 	}
-	if a.len("jobs") == 0 {
+	if a.Len("jobs") == 0 {
 		return true
 	}
-	j := held{id: a.str("jobs.0.id"), token: a.str("jobs.0.lease_token")}
+	j := held{id: a.Str("jobs.0.id"), token: a.Str("jobs.0.lease_token")}
 	if _, ok = post(j.path("complete"), j.with("")); ok {
 		k.note(k.completed, j.id)
 	}
@@ -100,21 +102,21 @@ func (k *acknowledged) round(p *process, worker string) bool {
 // halves of a request's body.
 func TestRequestInFlightFinishesWhileReadyIsRed(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *inProcess) {
-		conn := dial(t, s.client)
+	eachOwn(t, func(t *testing.T, s *inProcess) {
+		conn := dial(t, s.Client)
 		defer conn.Close()
-		head := "POST /v1/jobs HTTP/1.1\r\nHost: stint\r\nAuthorization: Bearer " + s.token +
+		head := "POST /v1/jobs HTTP/1.1\r\nHost: stint\r\nAuthorization: Bearer " + s.Token +
 			"\r\nContent-Type: application/json\r\nContent-Length: " + fmt.Sprint(len(keyed)) + "\r\n\r\n"
 		if _, err := conn.Write([]byte(head + keyed[:5])); err != nil {
 			t.Fatal(err)
 		}
-		s.get("/v1/whoami") // gives the server the time to begin
+		s.Get("/v1/whoami") // gives the server the time to begin
 		stopped := make(chan error, 1)
-		go func() { stopped <- s.stop() }()
-		await(t, "ready is red", 10*time.Second, func() bool { return s.admin.get("/readyz").str("code") == "draining" })
-		await(t, "new connections are refused", 10*time.Second, func() bool {
-			s.http.CloseIdleConnections()
-			_, err := s.try(context.Background(), http.MethodGet, "/livez", "")
+		go func() { stopped <- s.Stop() }()
+		apitest.Await(t, "ready is red", func() bool { return s.Admin.Get("/readyz").Str("code") == "draining" })
+		apitest.Await(t, "new connections are refused", func() bool {
+			s.CloseIdle()
+			_, err := s.Try(context.Background(), http.MethodGet, "/livez", "")
 			return err != nil
 		})
 		if _, err := conn.Write([]byte(keyed[5:])); err != nil {
@@ -128,7 +130,7 @@ func TestRequestInFlightFinishesWhileReadyIsRed(t *testing.T) {
 		if err := <-stopped; err != nil {
 			t.Error(err)
 		}
-		if n := s.db.number("select count(*) from jobs"); n != 1 {
+		if n := s.count("jobs"); n != 1 {
 			t.Errorf("%d jobs", n)
 		}
 	})

@@ -84,14 +84,14 @@ func TestTheSystemdUnitStartsServesAndStops(t *testing.T) {
 	p := newProcess(t, "")
 	told := u.start(t, p, states)
 	hears(t, told, "READY=1")
-	if !p.ready() {
+	if !p.Ready() {
 		t.Error("it said ready, and is not")
 	}
 	token, err := os.ReadFile(filepath.Join(states, "stint", "stint.db.token"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := p.as(strings.TrimSpace(string(token))).get("/v1/whoami"); a.Status != 200 {
+	if a := p.As(strings.TrimSpace(string(token))).Get("/v1/whoami"); a.Status != 200 {
 		t.Errorf("%s", a)
 	}
 	p.signal(syscall.SIGTERM)

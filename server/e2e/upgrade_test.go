@@ -16,8 +16,8 @@ import (
 // list.
 func TestRollingUpgradeFailsNoRequest(t *testing.T) {
 	t.Parallel()
-	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres)})
-	db := openDoor(t, s)
+	s := dbtest.Open(t, store.Config{URL: dbtest.Fresh(t, store.Postgres)})
+	db := openDoor(t, dbtest.URLOf(t, s))
 	f := newFleet(t, s, 3)
 	old := append([]*process(nil), f.all...)
 	load := f.load(8)
@@ -55,8 +55,8 @@ func TestRollingUpgradeFailsNoRequest(t *testing.T) {
 // wantAhead: a running process serves on under the newer schema.
 func wantAhead(t *testing.T, p *process) {
 	t.Helper()
-	a := p.get("/readyz?verbose")
-	if a.Status != 200 || a.str("replica.schema") != "ahead" || a.str("replica.ahead.0") != nextVersion() {
+	a := p.Get("/readyz?verbose")
+	if a.Status != 200 || a.Str("replica.schema") != "ahead" || a.Str("replica.ahead.0") != nextVersion() {
 		t.Errorf("the old replica: %s", a)
 	}
 }
@@ -132,15 +132,15 @@ func wholeDump(db *door) string {
 func TestSequentialUpgradeOfSQLite(t *testing.T) {
 	t.Parallel()
 	p := start(t, store.SQLite)
-	j := claimed(p.client)
+	j := claimed(p.Client)
 	p.signal(syscall.SIGTERM)
 	if code := p.exit(40 * time.Second); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	p.build = nextBinary
 	p.restart()
-	p.must(200, j.path("complete"), j.with(`"result":1`))
-	p.must(201, "/v1/jobs", keyed)
+	p.Must(200, j.path("complete"), j.with(`"result":1`))
+	p.Must(201, "/v1/jobs", keyed)
 	p.kill9()
 	old := newProcess(t, p.url)
 	refusesNewer(t, p.db, p.store, old)
@@ -153,7 +153,7 @@ func TestSequentialUpgradeOfSQLite(t *testing.T) {
 // TestReplicasOfTheNextBuildStartTogether on a database that lacks its migration.
 func TestReplicasOfTheNextBuildStartTogether(t *testing.T) {
 	t.Parallel()
-	url := dbtest.Whole(t, store.Postgres)
+	url := dbtest.Fresh(t, store.Postgres)
 	var started []*process
 	for range 5 {
 		p := newProcess(t, url)

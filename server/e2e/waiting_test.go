@@ -13,21 +13,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/store"
 )
 
 const waitingClaim = `{"worker":"w","kinds":["review"],"wait_seconds":30}`
 
 // waiting sends a claim that waits, and returns once its request is written.
-func waiting(c *client, body string) <-chan answer {
-	sent, got := make(chan struct{}), make(chan answer, 1)
+func waiting(c *apitest.Client, body string) <-chan apitest.Answer {
+	sent, got := make(chan struct{}), make(chan apitest.Answer, 1)
 	ctx := httptrace.WithClientTrace(context.Background(), &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) { close(sent) },
 	})
 	go func() {
-		a, err := c.try(ctx, http.MethodPost, "/v1/jobs/claim", body)
+		a, err := c.Try(ctx, http.MethodPost, "/v1/jobs/claim", body)
 		if err != nil {
-			c.t.Errorf("a waiting claim: %v", err)
+			c.T.Errorf("a waiting claim: %v", err)
 		}
 		got <- a
 	}()
@@ -42,15 +43,15 @@ func TestWaitingClaimIsWokenByAnEnqueue(t *testing.T) {
 	each(t, func(t *testing.T, s *inProcess) {
 		var took []time.Duration
 		for range 9 {
-			claim := waiting(s.client, waitingClaim)
+			claim := waiting(s.Client, waitingClaim)
 			for range 3 {
-				s.get("/v1/whoami") // gives the claim the time to find nothing
+				s.Get("/v1/whoami") // gives the claim the time to find nothing
 			}
 			began := time.Now()
-			id := s.must(201, "/v1/jobs", `{"kind":"review"}`).str("job.id")
+			id := s.Must(201, "/v1/jobs", `{"kind":"review"}`).Str("job.id")
 			a := <-claim
 			took = append(took, time.Since(began))
-			if a.len("jobs") != 1 || a.str("jobs.0.id") != id {
+			if a.Len("jobs") != 1 || a.Str("jobs.0.id") != id {
 				t.Fatalf("woken to %s", a)
 			}
 		}
@@ -63,17 +64,17 @@ func TestWaitingClaimIsWokenByAnEnqueue(t *testing.T) {
 
 func TestWaitingClaimIsAnsweredWhenTheServerStops(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *inProcess) {
-		claims := []<-chan answer{waiting(s.client, waitingClaim), waiting(s.client, waitingClaim)}
-		s.get("/v1/whoami")
+	eachOwn(t, func(t *testing.T, s *inProcess) {
+		claims := []<-chan apitest.Answer{waiting(s.Client, waitingClaim), waiting(s.Client, waitingClaim)}
+		s.Get("/v1/whoami")
 		began := time.Now()
-		if err := s.stop(); err != nil {
+		if err := s.Stop(); err != nil {
 			t.Error(err)
 		}
 		for _, claim := range claims {
 			// One that had not looked yet is a new claim, and refused.
 			a := <-claim
-			if a.Status != http.StatusServiceUnavailable && (a.Status != http.StatusOK || a.len("jobs") != 0) {
+			if a.Status != http.StatusServiceUnavailable && (a.Status != http.StatusOK || a.Len("jobs") != 0) {
 				t.Errorf("stopping, the claim got %s", a)
 			}
 		}
@@ -86,15 +87,15 @@ func TestWaitingClaimIsAnsweredWhenTheServerStops(t *testing.T) {
 func TestWaitingClaimFindsWorkThatBecomesDueOrIsAnotherReplicas(t *testing.T) {
 	t.Parallel()
 	a, b := replicas(t)
-	claim := waiting(a.client, waitingClaim)
-	b.must(201, "/v1/jobs", `{"kind":"review"}`)
-	if got := <-claim; got.len("jobs") != 1 {
+	claim := waiting(a.Client, waitingClaim)
+	b.Must(201, "/v1/jobs", `{"kind":"review"}`)
+	if got := <-claim; got.Len("jobs") != 1 {
 		t.Errorf("another replica's: %s", got)
 	}
-	soon := a.store.Now().Add(1500 * time.Millisecond)
-	a.must(201, "/v1/jobs", fmt.Sprintf(`{"kind":"review","run_at":%q}`, soon.Format(time.RFC3339Nano)))
-	got := <-waiting(a.client, waitingClaim)
-	if got.len("jobs") != 1 || a.store.Now().Before(soon) {
+	soon := a.Store.Now().Add(1500 * time.Millisecond)
+	a.Must(201, "/v1/jobs", fmt.Sprintf(`{"kind":"review","run_at":%q}`, soon.Format(time.RFC3339Nano)))
+	got := <-waiting(a.Client, waitingClaim)
+	if got.Len("jobs") != 1 || a.Store.Now().Before(soon) {
 		t.Errorf("not yet due: %s", got)
 	}
 }
@@ -105,44 +106,44 @@ func TestClientsThatGoAwayLeaveNothingBehind(t *testing.T) {
 	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) {
 			s := serveOn(t, engine, store.Config{})
-			s.get("/v1/whoami")
+			s.Get("/v1/whoami")
 			before := runtime.NumGoroutine()
 			together(25, func(int) {
 				for range 40 {
-					abort(t, s.client)
+					abort(t, s.Client)
 				}
 			})
-			await(t, "every claim is served to its end", 10*time.Second, func() bool {
-				return strings.Count(s.log.String(), "route=/v1/jobs/claim") >= 1000
+			apitest.Await(t, "every claim is served to its end", func() bool {
+				return strings.Count(s.Log.String(), "route=/v1/jobs/claim") >= 1000
 			})
-			if !s.answers() {
+			if !answers(s.Client) {
 				t.Error("a claim is not answered meanwhile")
 			}
-			await(t, "the goroutines end", 10*time.Second, func() bool { return runtime.NumGoroutine() <= before+5 })
+			apitest.Await(t, "the goroutines end", func() bool { return runtime.NumGoroutine() <= before+5 })
 		})
 	}
 }
 
 // abort sends a waiting claim, and goes.
-func abort(t *testing.T, c *client) {
+func abort(t *testing.T, c *apitest.Client) {
 	conn := dial(t, c)
 	defer conn.Close()
 	_, err := fmt.Fprintf(conn, "POST /v1/jobs/claim HTTP/1.1\r\nHost: stint\r\nAuthorization: Bearer %s\r\n"+
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", c.token, len(waitingClaim), waitingClaim)
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", c.Token, len(waitingClaim), waitingClaim)
 	if err != nil {
 		t.Error(err)
 	}
 }
 
 // answers reports whether a normal call is served.
-func (c *client) answers() bool {
-	a, err := c.try(context.Background(), http.MethodPost, "/v1/jobs/claim", `{"worker":"w","kinds":["implement"]}`)
+func answers(c *apitest.Client) bool {
+	a, err := c.Try(context.Background(), http.MethodPost, "/v1/jobs/claim", `{"worker":"w","kinds":["implement"]}`)
 	return err == nil && a.Status == http.StatusOK
 }
 
 // dial is a bare connection to the server; one that cannot be had is closed.
-func dial(t *testing.T, c *client) net.Conn {
-	conn, err := net.Dial("tcp", strings.TrimPrefix(c.base(), "http://"))
+func dial(t *testing.T, c *apitest.Client) net.Conn {
+	conn, err := net.Dial("tcp", strings.TrimPrefix(c.Base(), "http://"))
 	if err != nil {
 		t.Error(err)
 		conn, _ = net.Pipe()
@@ -153,7 +154,7 @@ func dial(t *testing.T, c *client) net.Conn {
 
 // raw sends bytes as they are and returns the answer's; the connection's end
 // is the answer's.
-func raw(t *testing.T, c *client, request string) string {
+func raw(t *testing.T, c *apitest.Client, request string) string {
 	t.Helper()
 	conn := dial(t, c)
 	defer conn.Close()

@@ -1,13 +1,12 @@
 package ops_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/ops"
@@ -47,19 +46,11 @@ func each(t *testing.T, fn func(t *testing.T, c caller)) {
 // do sends a request and decodes the answer into out.
 func (c caller) do(method, target, body string, want int, out any) {
 	c.t.Helper()
-	r := httptest.NewRequestWithContext(c.t.Context(), method, target, strings.NewReader(body))
-	r.Header.Set("Authorization", "Bearer "+c.token)
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
+	a := apitest.HandlerClient(c.t, c.api.Handler(), c.token).Call(method, target, body)
+	if a.Status != want {
+		c.t.Fatalf("%s %s: want %d, got %s", method, target, want, a)
 	}
-	w := httptest.NewRecorder()
-	c.api.Handler().ServeHTTP(w, r)
-	if w.Code != want {
-		c.t.Fatalf("%s %s: status %d, want %d: %s", method, target, w.Code, want, w.Body)
-	}
-	if err := json.Unmarshal(w.Body.Bytes(), out); err != nil {
-		c.t.Fatal(err)
-	}
+	a.Into(c.t, out)
 }
 
 func TestEveryFaultOfANewTokenIsNamedAtOnce(t *testing.T) {
