@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 )
@@ -47,7 +48,8 @@ func (s scene) read(t *testing.T) []byte {
 // newer is a backup of a database that a newer build migrated.
 func (s scene) newer(t *testing.T) string {
 	t.Helper()
-	dbtest.SQL(t, dbtest.Open(t, store.Config{URL: s.db}), "insert into schema_migrations (version) values ('9999')")
+	dbtest.Plant(t, s.db, "insert into schema_migrations (version) values ('9999')")
+	defer dbtest.Plant(t, s.db, "delete from schema_migrations where version = '9999'")
 	path := filepath.Join(s.dir, "newer.backup")
 	must(t, s.db, "backup", "create", path)
 	return path
@@ -217,7 +219,7 @@ func TestKilledBackupLeavesNoFileUnderItsName(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "b")
 		partial := filepath.Dir(file) + "/.b.*.partial"
 		p := spawn(t, []string{"PATH=" + os.Getenv("PATH"), "STINT_DB=" + url}, "stint", "backup", "create", file)
-		await(t, "a backup in the making", func() bool {
+		apitest.Await(t, "a backup in the making", func() bool {
 			found, _ := filepath.Glob(partial)
 			return len(found) > 0
 		})

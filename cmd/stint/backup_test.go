@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/stint-run/stint/schema"
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/store/backup"
@@ -49,7 +48,7 @@ func must(t *testing.T, db string, args ...string) string {
 // or not at all, a claimed job has its open run, and what was restored serves.
 func TestBackupUnderLoadIsOneInstant(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *replica) {
+	eachOwn(t, func(t *testing.T, s *replica, _ func()) {
 		const size = 25
 		ended := make(chan struct{})
 		var load sync.WaitGroup
@@ -60,22 +59,22 @@ func TestBackupUnderLoadIsOneInstant(t *testing.T) {
 					case <-ended:
 						return
 					default:
-						enqueueBatch(t, s, fmt.Sprintf("%d-%d", client, i), size)
-						claimSome(t, s)
+						enqueueBatch(s, fmt.Sprintf("%d-%d", client, i), size)
+						claimSome(s)
 					}
 				}
 			})
 		}
-		await(t, "a load", func() bool { return len(s.runs()) > 20 })
+		apitest.Await(t, "a load", func() bool { return len(s.runs("")) > 20 })
 		file := filepath.Join(t.TempDir(), "stint.backup")
 		must(t, s.db, "backup", "create", file)
 		close(ended)
 		load.Wait()
-		restored := &replica{t: t, db: dbtest.Empty(t, s.engine()), addr: freeAddr(t), token: s.token}
+		restored := newServing(t, dbtest.Empty(t, s.engine()), s.Token)
 		must(t, restored.db, "backup", "restore", file)
 		oneInstant(t, restored.db, size)
 		restored.start()
-		id := restored.enqueue("--priority", "1")
+		id := restored.enqueue(`"priority":1`)
 		restored.work("true", "--max-jobs", "1")
 		restored.awaitState(id, "succeeded")
 	})
@@ -89,41 +88,28 @@ func (s *replica) engine() string {
 	return engine
 }
 
-func (s *replica) post(t *testing.T, path string, body any) {
+// send posts a body, which is to be taken.
+func (s *replica) send(path string, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
-		t.Error(err)
+		s.t.Error(err)
 		return
 	}
-	r, err := http.NewRequest(http.MethodPost, s.url()+path, bytes.NewReader(text))
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	r.Header.Set("Authorization", "Bearer "+s.token)
-	r.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode >= 300 {
-		answer, _ := io.ReadAll(resp.Body)
-		t.Errorf("%s: %d %s", path, resp.StatusCode, answer)
+	if a := s.Post(path, string(text)); a.Status >= 300 {
+		s.t.Errorf("POST %s: %s", path, a)
 	}
 }
 
-func enqueueBatch(t *testing.T, s *replica, name string, size int) {
+func enqueueBatch(s *replica, name string, size int) {
 	items := make([]map[string]any, size)
 	for i := range items {
 		items[i] = map[string]any{"kind": "load", "key": fmt.Sprintf("%s-%d", name, i), "payload": map[string]string{"batch": name}}
 	}
-	s.post(t, "/v1/jobs/batch", map[string]any{"items": items})
+	s.send("/v1/jobs/batch", map[string]any{"items": items})
 }
 
-func claimSome(t *testing.T, s *replica) {
-	s.post(t, "/v1/jobs/claim", map[string]any{"worker": "w", "kinds": []string{"load"}, "limit": 5})
+func claimSome(s *replica) {
+	s.send("/v1/jobs/claim", map[string]any{"worker": "w", "kinds": []string{"load"}, "limit": 5})
 }
 
 // oneInstant looks at the rows of a restored database.
@@ -147,10 +133,10 @@ func oneInstant(t *testing.T, url string, size int) {
 // TestRestoredDatabaseHasEveryRow compares all tables.
 func TestRestoredDatabaseHasEveryRow(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *replica) {
-		enqueueBatch(t, s, `a "b" \ ü`, 40)
-		claimSome(t, s)
-		s.kill()
+	eachOwn(t, func(t *testing.T, s *replica, stop func()) {
+		enqueueBatch(s, `a "b" \ ü`, 40)
+		claimSome(s)
+		stop()
 		file, to := filepath.Join(t.TempDir(), "b"), dbtest.Empty(t, s.engine())
 		var r backup.Report
 		if err := json.Unmarshal([]byte(must(t, s.db, "backup", "create", file, "-o", "json")), &r); err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -10,13 +9,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
+	"github.com/stint-run/stint/server/web"
 )
 
 // TestMain puts this very binary into PATH as the command stint.
@@ -43,46 +43,95 @@ func withCommand(m *testing.M) int {
 	if err := os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH")); err != nil {
 		panic(err)
 	}
-	return m.Run()
+	return apitest.Main(m)
 }
 
 var engines = []string{store.SQLite, store.Postgres}
 
-// each runs fn on both engines.
+// replica is a server and an owner of it, whose admin the client is.
+type replica struct {
+	*apitest.Client
+	t  *testing.T
+	db string // its URL
+}
+
+// each runs fn on the servers of this process that tests share, each for an
+// owner of its own.
 func each(t *testing.T, fn func(t *testing.T, s *replica)) {
 	t.Helper()
-	for _, engine := range engines {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
-			fn(t, serveOn(t, engine))
+	dbtest.Engines(t, func(t *testing.T, engine string) { fn(t, of(t, apitest.Shared(t, engine))) })
+}
+
+// eachOwn runs fn on servers of this process that are the test's own.
+func eachOwn(t *testing.T, fn func(t *testing.T, s *replica, stop func())) {
+	t.Helper()
+	dbtest.EachWith(t, dbtest.Whole, store.Config{}, func(t *testing.T, db *store.Store) {
+		s := apitest.Serve(t, db)
+		fn(t, of(t, s), func() {
+			if err := s.Stop(); err != nil {
+				t.Error(err)
+			}
 		})
+	})
+}
+
+func of(t *testing.T, s *apitest.Server) *replica { return &replica{Client: s.Client, t: t, db: s.URL} }
+
+// env is the environment of every stint of the test.
+func (s *replica) env() []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent",
+		"STINT_DB=" + s.db, "STINT_SERVER=" + s.Base(), "STINT_TOKEN=" + s.Token,
 	}
 }
 
-// replica is "stint serve" as a process on a fresh database; it keeps its port
-// from one start to the next.
-type replica struct {
+// work starts "stint work" with a shell command.
+func (s *replica) work(script string, flags ...string) *process {
+	s.t.Helper()
+	args := append([]string{"work", "--kinds", "audit"}, flags...)
+	return spawn(s.t, s.env(), "stint", append(args, "--", "sh", "-c", script)...)
+}
+
+// serving is "stint serve" as a process on a database of its own; it keeps its
+// port from one start to the next.
+type serving struct {
+	*replica
 	*process
-	t     *testing.T
-	db    string
-	addr  string
-	token string
+	addr string
+}
+
+// eachServing runs fn on a server process of each engine.
+func eachServing(t *testing.T, fn func(t *testing.T, s *serving)) {
+	t.Helper()
+	dbtest.Engines(t, func(t *testing.T, engine string) { fn(t, serveOn(t, engine)) })
 }
 
 // serveOn starts a server and waits until it is ready.
-func serveOn(t *testing.T, engine string) *replica {
+func serveOn(t *testing.T, engine string) *serving {
 	t.Helper()
-	s := &replica{t: t, db: dbtest.Whole(t, engine), addr: freeAddr(t)}
-	cmd := exec.Command("stint", "token", "create", "--owner", "default", "--scopes", "admin", "-o", "json")
-	cmd.Env, cmd.Stderr = s.env(), os.Stderr
-	out, err := cmd.Output()
-	var made madeToken
-	if err != nil || json.Unmarshal(out, &made) != nil || made.Token == "" {
-		t.Fatalf("make a token: %v: %s", err, out)
-	}
-	s.token = made.Token
+	db := dbtest.Whole(t, engine)
+	s := newServing(t, db, firstToken(t, db))
 	s.start()
 	return s
+}
+
+// newServing is a server that is not started.
+func newServing(t *testing.T, db, token string) *serving {
+	t.Helper()
+	addr := freeAddr(t)
+	client := apitest.NewClient(t, func() string { return "http://" + addr }, token)
+	return &serving{replica: &replica{Client: client, t: t, db: db}, addr: addr}
+}
+
+// firstToken makes a token of the owner "default", and leaves nothing open.
+func firstToken(t *testing.T, db string) string {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Config{URL: db})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	return apitest.Token(t, s, "default", web.ScopeAdmin)
 }
 
 // freeAddr draws a port that nobody listens on now.
@@ -96,55 +145,13 @@ func freeAddr(t *testing.T) string {
 	return l.Addr().String()
 }
 
-func (s *replica) url() string { return "http://" + s.addr }
-
-// env is the environment of every stint of the test.
-func (s *replica) env() []string {
-	return []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent",
-		"STINT_DB=" + s.db, "STINT_SERVER=" + s.url(), "STINT_TOKEN=" + s.token,
-	}
-}
-
 // start starts the server, again if it was killed.
-func (s *replica) start(flags ...string) {
+func (s *serving) start(flags ...string) {
 	s.t.Helper()
-	args := append([]string{"serve", "--addr", s.addr, "--admin-addr", ""}, flags...)
+	s.CloseIdle()
+	args := append([]string{"serve", "--addr", s.addr, "--admin-addr", "", "--reap-every", "500ms"}, flags...)
 	s.process = spawn(s.t, s.env(), "stint", args...)
-	await(s.t, "a ready server", func() bool {
-		resp, err := http.Get(s.url() + "/readyz")
-		if err != nil {
-			return false
-		}
-		resp.Body.Close()
-		return resp.StatusCode == http.StatusOK
-	})
-}
-
-// work starts "stint work" with a shell command.
-func (s *replica) work(script string, flags ...string) *process {
-	s.t.Helper()
-	args := append([]string{"work", "--kinds", "audit"}, flags...)
-	return spawn(s.t, s.env(), "stint", append(args, "--", "sh", "-c", script)...)
-}
-
-// stint runs a command to its end and decodes what it prints into out.
-func (s *replica) stint(out any, args ...string) {
-	s.t.Helper()
-	cmd := exec.Command("stint", append(args, "-o", "json")...)
-	cmd.Env = s.env()
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	text, err := cmd.Output()
-	if err != nil {
-		s.t.Fatalf("stint %v: %v: %s", args, err, stderr.String())
-	}
-	if out == nil {
-		return
-	}
-	if err := json.Unmarshal(text, out); err != nil {
-		s.t.Fatalf("stint %v: %v: %s", args, err, text)
-	}
+	apitest.Await(s.t, "a ready server", s.Ready)
 }
 
 // wireJob is what the tests look at of a job.
@@ -165,43 +172,53 @@ type wireRun struct {
 	CompletedAt        time.Time `json:"completed_at"`
 }
 
-func (s *replica) enqueue(args ...string) string {
+// enqueue enqueues a job; members are more of its body, as in `"key":"a"`.
+func (s *replica) enqueue(members ...string) string {
 	s.t.Helper()
-	var out struct{ Job wireJob }
-	s.stint(&out, append([]string{"job", "enqueue", "--kind", "audit"}, args...)...)
-	return out.Job.ID
+	body := strings.Join(append([]string{`{"kind":"audit"`}, members...), ",") + "}"
+	return s.Must(http.StatusCreated, "/v1/jobs", body).Str("job.id")
 }
 
 func (s *replica) job(id string) (j wireJob) {
 	s.t.Helper()
-	s.stint(&j, "job", "show", id)
+	s.get("/v1/jobs/"+id, &j)
 	return j
 }
 
-func (s *replica) runs(args ...string) []wireRun {
+// runs are the newest runs that a query selects.
+func (s *replica) runs(query string) []wireRun {
 	s.t.Helper()
 	var page struct{ Data []wireRun }
-	s.stint(&page, append([]string{"run", "list", "--all"}, args...)...)
+	s.get("/v1/runs?limit=200&"+query, &page)
 	return page.Data
+}
+
+func (s *replica) get(path string, out any) {
+	s.t.Helper()
+	a := s.Get(path)
+	if a.Status != http.StatusOK {
+		s.t.Fatalf("GET %s: %s", path, a)
+	}
+	a.Into(s.t, out)
 }
 
 func (s *replica) awaitState(id, state string) wireJob {
 	s.t.Helper()
-	await(s.t, id+" to be "+state, func() bool { return s.job(id).State == state })
+	apitest.Await(s.t, id+" is "+state, func() bool { return s.job(id).State == state })
 	return s.job(id)
 }
 
 // process is a command that runs beside the test.
 type process struct {
 	cmd   *exec.Cmd
-	out   *output // both of its outputs
+	out   *apitest.Log // both of its outputs
 	ended chan struct{}
 }
 
 // spawn starts a command in a folder of its own, until the test ends.
 func spawn(t *testing.T, env []string, name string, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(name, args...), out: &output{}, ended: make(chan struct{})}
+	p := &process{cmd: exec.Command(name, args...), out: &apitest.Log{}, ended: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env = t.TempDir(), env
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
 	if err := p.cmd.Start(); err != nil {
@@ -236,7 +253,7 @@ func (p *process) term(t *testing.T) {
 // exit waits for the end and is the exit code.
 func (p *process) exit(t *testing.T) int {
 	t.Helper()
-	await(t, "the end of "+p.cmd.String(), func() bool {
+	apitest.Await(t, "the end of "+p.cmd.String(), func() bool {
 		select {
 		case <-p.ended:
 			return true
@@ -245,44 +262,6 @@ func (p *process) exit(t *testing.T) int {
 		}
 	})
 	return p.cmd.ProcessState.ExitCode()
-}
-
-// output is a buffer that several goroutines use.
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
-}
-
-func (o *output) has(text string) func() bool {
-	return func() bool { return strings.Contains(o.String(), text) }
-}
-
-// await waits until something is so.
-func await(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	const patience = 90 * time.Second // the machine may be busy
-	deadline := time.After(patience)
-	tick := time.NewTicker(30 * time.Millisecond)
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("no %s after %s", what, patience)
-		}
-	}
 }
 
 // alive tells whether a process is there.

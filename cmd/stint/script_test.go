@@ -6,10 +6,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 )
 
-// Scripts are what a person types, on a server of their own on each engine.
+// Scripts are what a person types, each as an owner of its own on each engine.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	for _, engine := range engines {
@@ -19,10 +20,11 @@ func TestScripts(t *testing.T) {
 				Dir: "testdata/script",
 				Setup: func(env *testscript.Env) error {
 					t := env.T().(scriptT).T
-					s := serveOn(t, engine)
+					s := of(t, apitest.Shared(t, engine))
 					env.Setenv("PATH", os.Getenv("PATH"))
-					env.Setenv("STINT_SERVER", s.url())
-					env.Setenv("STINT_TOKEN", s.token)
+					env.Setenv("NEW_OWNER", apitest.Unique("script"))
+					env.Setenv("STINT_SERVER", s.Base())
+					env.Setenv("STINT_TOKEN", s.Token)
 					env.Setenv("STINT_DB", s.db)
 					env.Setenv("EMPTY_DB", dbtest.Empty(t, engine))
 					return nil

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/stint-run/stint/cmd/stint/internal/api"
+	"github.com/stint-run/stint/server/apitest"
 )
 
 // certificate writes cert.pem and key.pem of 127.0.0.1 into dir; the certificate
@@ -62,7 +63,7 @@ func TestTheCommandLineSpeaksHTTPSToAServerOfAPrivateAuthority(t *testing.T) {
 		return string(out), cmd.ProcessState.ExitCode()
 	}
 	trust := []string{"STINT_CA_FILE=" + cert}
-	await(t, "a ready server", func() bool {
+	apitest.Await(t, "a ready server", func() bool {
 		_, code := stint(trust, "healthcheck")
 		return code == 0
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 )
@@ -68,7 +69,7 @@ func TestDevHasDemoDataAndLeavesNothingBehind(t *testing.T) {
 	tmp := t.TempDir()
 	env := []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + tmp}
 	p := spawn(t, env, "stint", "dev", "--addr", "127.0.0.1:0")
-	await(t, "demo", p.out.has("Ctrl-C ends it"))
+	apitest.Await(t, "demo", func() bool { return p.out.Has("Ctrl-C ends it") })
 	fields := strings.Fields(p.out.String())
 	list := exec.Command("stint", "job", "list", "-o", "jsonl", "--server", fields[1], "--token-file", fields[7])
 	list.Env = env
@@ -100,7 +101,7 @@ func TestWorkEndsWhenThereIsNothingToDo(t *testing.T) {
 		if code := w.exit(t); code != 0 {
 			t.Errorf("exit %d", code)
 		}
-		if runs := s.runs("--status", "succeeded"); len(runs) != 3 {
+		if runs := s.runs("status=succeeded"); len(runs) != 3 {
 			t.Errorf("%d jobs are done, want 3", len(runs))
 		}
 	})

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/stint-run/stint/server/apitest"
 )
 
 // A claim waits at the server for up to 20 s, the shortest lease is 10 s.
@@ -17,7 +20,7 @@ func TestAJobClaimedLateInThePollIsWorked(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *replica) {
 		w := s.work("echo 1", "--max-jobs", "1", "--lease", "10s")
-		id := s.enqueue("--in", "14s")
+		id := s.enqueue(`"run_at":"` + time.Now().Add(14*time.Second).UTC().Format(time.RFC3339) + `"`)
 		if code := w.exit(t); code != 0 {
 			t.Errorf("exit %d", code)
 		}
@@ -34,7 +37,7 @@ func withheld(t *testing.T, s *replica) (url string, committed chan struct{}) {
 	committed = make(chan struct{})
 	var first sync.Once
 	proxy := httptest.NewServer(&httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(mustParse(t, s.url())) },
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(mustParse(t, s.Base())) },
 		ModifyResponse: func(resp *http.Response) error {
 			if strings.HasSuffix(resp.Request.URL.Path, "/claim") {
 				first.Do(func() {
@@ -86,18 +89,18 @@ func TestWorkThatIsStoppedReleasesWhatItHasJustClaimed(t *testing.T) {
 // takes them.
 func TestWorkOutlivesADrain(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *replica) {
+	eachServing(t, func(t *testing.T, s *serving) {
 		s.kill()
 		s.start("--drain-delay", "10m")
 		file := filepath.Join(t.TempDir(), "go")
 		first := s.enqueue()
 		busy := s.work("echo started; while [ ! -e "+file+" ]; do sleep 0.1; done", "--max-jobs", "2", "--concurrency", "2", "--lease", "10s")
-		await(t, "command that runs", busy.out.has("started\n"))
+		apitest.Await(t, "command that runs", func() bool { return busy.out.Has("started\n") })
 		s.term(t)
-		await(t, "drain that a heartbeat tells of", busy.out.has("the server is stopping"))
+		apitest.Await(t, "drain that a heartbeat tells of", func() bool { return busy.out.Has("the server is stopping") })
 		second, third := s.enqueue(), s.enqueue()
 		idle := s.work("true", "--max-jobs", "1")
-		await(t, "claim while the server drains", func() bool {
+		apitest.Await(t, "claim while the server drains", func() bool {
 			_, drained, _ := strings.Cut(s.out.String(), "msg=draining")
 			return strings.Contains(drained, "/v1/jobs/claim")
 		})

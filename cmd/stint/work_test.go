@@ -1,15 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
-	"github.com/stint-run/stint/server/store"
 )
 
 func TestWorkReportsHowTheCommandEnded(t *testing.T) {
@@ -47,14 +49,7 @@ func TestWorkReportsHowTheCommandEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			each(t, func(t *testing.T, s *replica) {
-				file := filepath.Join(t.TempDir(), "payload")
-				if tt.payload == "" {
-					tt.payload = "{}"
-				}
-				if err := os.WriteFile(file, []byte(tt.payload), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				id := s.enqueue("--payload", "@"+file, "--max-attempts", "1")
+				id := s.enqueue(`"max_attempts":1`, `"payload":`+cmp.Or(tt.payload, "{}"))
 				w := s.work(tt.script, "--max-jobs", "1")
 				if code := w.exit(t); code != 0 {
 					t.Fatalf("exit %d", code)
@@ -91,22 +86,22 @@ func checkError(t *testing.T, raw json.RawMessage, code, message, lacks string) 
 func TestWorkTellsTheCommandItsJobAndNoSecret(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *replica) {
-		id := s.enqueue("--key", "a-key")
+		id := s.enqueue(`"key":"a-key"`)
 		env := append(s.env(), "DATABASE_URL=postgres://app:hunter2@db.example/app")
-		w := spawn(t, env, "stint", "work", "--kinds", "audit", "--max-jobs", "1", "--worker", "me", "--server", s.url()+"/",
+		w := spawn(t, env, "stint", "work", "--kinds", "audit", "--max-jobs", "1", "--worker", "me", "--server", s.Base()+"/",
 			"--", "sh", "-c", "cat; env")
 		if code := w.exit(t); code != 0 {
 			t.Fatalf("exit %d", code)
 		}
-		run := s.runs()[0]
+		run := s.runs("")[0]
 		out := w.out.String()
 		for _, want := range []string{"STINT_JOB_ID=" + id, "STINT_RUN_ID=" + run.ID, "STINT_KIND=audit", "STINT_KEY=a-key",
-			"STINT_ATTEMPT=1", "STINT_WORKER=me", "STINT_SERVER=" + s.url()} {
+			"STINT_ATTEMPT=1", "STINT_WORKER=me", "STINT_SERVER=" + s.Base()} {
 			if !strings.Contains(out, want+"\n") {
 				t.Errorf("no %s in its environment", want)
 			}
 		}
-		for _, secret := range []string{s.token, "lease_token", "STINT_TOKEN", "STINT_DB", "hunter2"} {
+		for _, secret := range []string{s.Token, "lease_token", "STINT_TOKEN", "STINT_DB", "hunter2"} {
 			if strings.Contains(out, secret) {
 				t.Errorf("the command could read %s", secret)
 			}
@@ -123,9 +118,9 @@ const napper = `trap '' TERM; sh -c 'trap "" TERM; while :; do sleep 1; done' & 
 // pids waits for what napper prints.
 func pids(t *testing.T, w *process) []string {
 	t.Helper()
-	await(t, "command that runs", w.out.has("pids "))
+	apitest.Await(t, "command that runs", func() bool { return w.out.Has("pids ") })
 	_, rest, _ := strings.Cut(w.out.String(), "pids ")
-	await(t, "whole line", func() bool { return strings.Contains(w.out.String(), "\n") })
+	apitest.Await(t, "whole line", func() bool { return strings.Contains(w.out.String(), "\n") })
 	line, _, _ := strings.Cut(rest, "\n")
 	return strings.Fields(line)
 }
@@ -133,7 +128,7 @@ func pids(t *testing.T, w *process) []string {
 func awaitGone(t *testing.T, all []string) {
 	t.Helper()
 	for _, pid := range all {
-		await(t, "end of process "+pid, func() bool { return !alive(pid) })
+		apitest.Await(t, "end of process "+pid, func() bool { return !alive(pid) })
 	}
 }
 
@@ -143,7 +138,7 @@ func TestWorkStopsTheCommandOfACancelledJob(t *testing.T) {
 		id := s.enqueue()
 		w := s.work(napper, "--max-jobs", "1", "--lease", "10s", "--grace", "1s")
 		all := pids(t, w)
-		s.stint(nil, "job", "cancel", id)
+		s.Must(http.StatusOK, "/v1/jobs/"+id+"/cancel", "")
 		awaitGone(t, all)
 		if code := w.exit(t); code != 0 {
 			t.Errorf("exit %d", code)
@@ -154,27 +149,22 @@ func TestWorkStopsTheCommandOfACancelledJob(t *testing.T) {
 
 func TestWorkKillsACommandThatLostItsLease(t *testing.T) {
 	t.Parallel()
-	for _, engine := range engines {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
-			s := serveOn(t, engine)
-			db := dbtest.Open(t, store.Config{URL: s.db})
-			id := s.enqueue()
-			w := s.work(napper, "--max-jobs", "1", "--lease", "10s")
-			all := pids(t, w)
-			dbtest.SQL(t, db, "update jobs set lease_token = 'another' where id = $1", id)
-			awaitGone(t, all)
-			if code := w.exit(t); code != 0 {
-				t.Errorf("exit %d", code)
-			}
-			if strings.Contains(w.out.String(), "reported") {
-				t.Errorf("something was reported for a lease that was lost")
-			}
-			if job := s.job(id); job.State != "claimed" {
-				t.Errorf("the job is %s: it was the other's", job.State)
-			}
-		})
-	}
+	each(t, func(t *testing.T, s *replica) {
+		id := s.enqueue()
+		w := s.work(napper, "--max-jobs", "1", "--lease", "10s")
+		all := pids(t, w)
+		dbtest.Plant(t, s.db, "update jobs set lease_token = 'another' where id = '"+id+"'")
+		awaitGone(t, all)
+		if code := w.exit(t); code != 0 {
+			t.Errorf("exit %d", code)
+		}
+		if strings.Contains(w.out.String(), "reported") {
+			t.Errorf("something was reported for a lease that was lost")
+		}
+		if job := s.job(id); job.State != "claimed" {
+			t.Errorf("the job is %s: it was the other's", job.State)
+		}
+	})
 }
 
 func TestWorkThatIsStoppedReleasesItsJob(t *testing.T) {
@@ -191,7 +181,7 @@ func TestWorkThatIsStoppedReleasesItsJob(t *testing.T) {
 		if job := s.job(id); job.State != "pending" || job.Attempt != 0 {
 			t.Errorf("the job is %s at attempt %d", job.State, job.Attempt)
 		}
-		if run := s.runs()[0]; run.TerminalReason != "released" {
+		if run := s.runs("")[0]; run.TerminalReason != "released" {
 			t.Errorf("the run ended as %s, %s", run.Status, run.TerminalReason)
 		}
 	})
@@ -204,7 +194,7 @@ func TestASecondSignalKillsWhatTheCommandStarted(t *testing.T) {
 		w := s.work(napper, "--grace", "10m")
 		all := pids(t, w)
 		w.term(t)
-		await(t, "worker that ends", func() bool {
+		apitest.Await(t, "worker that ends", func() bool {
 			_ = w.cmd.Process.Signal(syscall.SIGTERM) // too early at first
 			select {
 			case <-w.ended:
@@ -229,9 +219,9 @@ func TestWorkThatIsStoppedLetsACommandEndInTime(t *testing.T) {
 		id := s.enqueue()
 		file := filepath.Join(t.TempDir(), "go")
 		w := s.work("echo started; while [ ! -e "+file+" ]; do sleep 0.1; done; echo 7", "--grace", "60s")
-		await(t, "command that runs", w.out.has("started\n"))
+		apitest.Await(t, "command that runs", func() bool { return w.out.Has("started\n") })
 		w.term(t)
-		await(t, "worker that stops", w.out.has("stopping"))
+		apitest.Await(t, "worker that stops", func() bool { return w.out.Has("stopping") })
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -257,16 +247,16 @@ func TestACommandDiesWithItsWorker(t *testing.T) {
 
 func TestAResultOutlivesTheServersAbsence(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *replica) {
+	eachServing(t, func(t *testing.T, s *serving) {
 		id := s.enqueue()
 		file := filepath.Join(t.TempDir(), "go")
 		w := s.work("echo started; while [ ! -e "+file+" ]; do sleep 0.1; done; echo 7", "--max-jobs", "1")
-		await(t, "command that runs", w.out.has("started\n"))
+		apitest.Await(t, "command that runs", func() bool { return w.out.Has("started\n") })
 		s.kill()
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "report without a server", w.out.has("cannot report for now"))
+		apitest.Await(t, "report without a server", func() bool { return w.out.Has("cannot report for now") })
 		s.start()
 		if code := w.exit(t); code != 0 {
 			t.Errorf("exit %d", code)
@@ -280,7 +270,7 @@ func TestAResultOutlivesTheServersAbsence(t *testing.T) {
 func TestAWorkerWithoutAValidTokenEnds(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *replica) {
-		s.token = "stint_nonsense"
+		s.Token = "stint_nonsense"
 		if code := s.work("true").exit(t); code != exitUnauthorized {
 			t.Errorf("exit %d, want %d", code, exitUnauthorized)
 		}
