@@ -57,7 +57,7 @@ type object = map[string]any
 
 func TestRequestsKeepWithinTheirStatements(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		a := newAPI(t, s)
 		a.call("GET", "/v1/whoami", nil, nil) // the token is cached from here on
 		within := func(most int, method, path string, body, into any) {

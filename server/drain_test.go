@@ -17,7 +17,7 @@ import (
 
 func TestADrainingReplicaRefusesNewClaimsWhetherTheyWaitOrNot(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		srv := server.New(server.Config{Version: "test", Log: slog.New(slog.DiscardHandler)}, s, make([]byte, 32))
 		a := newAPIOn(t, s, srv.Handler())
 		srv.Drain()

@@ -43,7 +43,7 @@ func (a *api) refused(method, path, body string, headers ...string) []string {
 // its place and in one order.
 func TestEveryFaultOfAJobsBodyIsToldAtOnce(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		a := newAPI(t, s)
 		for _, tt := range []struct {
 			name, method, path, body string
@@ -75,7 +75,7 @@ func TestEveryFaultOfAJobsBodyIsToldAtOnce(t *testing.T) {
 // Nothing names a version of what does not exist, not even *.
 func TestIfMatchOnAnUnknownKindIsRefused(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		a := newAPI(t, s)
 		body := `{"lease_seconds":60,"max_attempts":5,"backoff_base_seconds":5,"backoff_cap_seconds":8}`
 		for _, match := range []string{`"v1"`, `"v0"`, `*`} {
@@ -98,7 +98,7 @@ func TestIfMatchOnAnUnknownKindIsRefused(t *testing.T) {
 // reading, so between the one of the transaction and the one after the commit.
 func TestHeartbeatThatCommitsAfterItsLeaseIsLeaseLost(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		a := newAPI(t, s)
 		var claim struct {
 			Jobs []struct {
@@ -120,7 +120,7 @@ func TestHeartbeatThatCommitsAfterItsLeaseIsLeaseLost(t *testing.T) {
 
 func TestListOfJobsLeavesOutWhatIsLargeAndNamesIt(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		a := newAPI(t, s)
 		large := strings.Repeat("x", 4<<10)
 		enqueue := map[string]any{"kind": "a", "key": "k", "payload": large}

@@ -27,7 +27,7 @@ func reserve(ctx context.Context, s *store.Store, k control.Key, answer control.
 
 func TestAKeyHoldsItsFirstAnswer(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		k := control.Key{OwnerID: dbtest.Owner(t, s, "ada").ID, Principal: "tok_1", Route: "POST /v1/jobs", Key: "k", Fingerprint: "f"}
 		first := control.Kept{Status: 201, Body: "{\"a\":1}\n"}
 		if kept, err := reserve(t.Context(), s, k, first); err != nil || kept != nil {
@@ -46,7 +46,7 @@ func TestAKeyHoldsItsFirstAnswer(t *testing.T) {
 
 func TestAKeyIsScopedAndStandsForOneRequest(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		base := control.Key{OwnerID: dbtest.Owner(t, s, "ada").ID, Principal: "tok_1", Route: "POST /v1/jobs", Key: "k", Fingerprint: "f"}
 		bob := dbtest.Owner(t, s, "bob").ID
 		if _, err := reserve(t.Context(), s, base, control.Kept{Status: 200}); err != nil {
@@ -76,7 +76,7 @@ func TestAKeyIsScopedAndStandsForOneRequest(t *testing.T) {
 
 func TestARolledBackKeyIsFree(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		k := control.Key{OwnerID: dbtest.Owner(t, s, "ada").ID, Principal: "tok_1", Route: "POST /v1/jobs", Key: "k", Fingerprint: "f"}
 		undone := errors.New("undone")
 		err := s.Tx(t.Context(), func(q model.Querier) error {
@@ -100,7 +100,7 @@ func TestARolledBackKeyIsFree(t *testing.T) {
 
 func TestAnAnswerIsKeptOnce(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		k := control.Key{OwnerID: dbtest.Owner(t, s, "ada").ID, Principal: "tok_1", Route: "POST /v1/jobs", Key: "k", Fingerprint: "f"}
 		if _, err := reserve(t.Context(), s, k, control.Kept{Status: 200, Body: "first"}); err != nil {
 			t.Fatal(err)

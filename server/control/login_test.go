@@ -42,7 +42,7 @@ func code(err error) string {
 
 func TestLinkIsUsedOnceBeforeItsEnd(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		owner := dbtest.Owner(t, s, "ada")
 		in := control.LinkIn{OwnerID: owner.ID, Name: "ada", Scopes: []string{"jobs:read", "explore"}, Life: time.Minute, Session: time.Hour}
 		for name, tt := range map[string]struct {
@@ -79,7 +79,7 @@ func TestLinkIsUsedOnceBeforeItsEnd(t *testing.T) {
 
 func TestLinkHasBounds(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		good := control.LinkIn{OwnerID: dbtest.Owner(t, s, "ada").ID, Name: "ada", Scopes: []string{"admin"}, Life: time.Minute, Session: 5 * time.Minute}
 		for name, change := range map[string]func(in *control.LinkIn){
 			"no name":        func(in *control.LinkIn) { in.Name = "" },
@@ -106,7 +106,7 @@ func TestLinkHasBounds(t *testing.T) {
 // the cache or on its way into it, lets nobody in any more.
 func TestEndedTokenIsRefusedWhateverWasLookedUp(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		dbtest.Freeze(s)
 		v := control.NewVerifier(s)
 		text, row := issue(t, s, control.TokenIn{OwnerID: dbtest.Owner(t, s, "ada").ID, Name: "x", Scopes: []string{"admin"}})

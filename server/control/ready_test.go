@@ -32,7 +32,7 @@ func TestReadyOnceEveryMigrationIsApplied(t *testing.T) {
 			}
 		})
 	}
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		runner, err := control.NewRunner(s, slog.New(slog.DiscardHandler), control.Loop{Name: "reaper", Every: time.Minute})
 		if err != nil {
 			t.Fatal(err)

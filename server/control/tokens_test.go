@@ -46,7 +46,7 @@ func admitted(t *testing.T, v *control.Verifier, token string, want bool) contro
 
 func TestTokenIsItsOwnersAndIsNotStored(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		dbtest.Freeze(s)
 		owner := dbtest.Owner(t, s, "ada")
 		text, row := issue(t, s, control.TokenIn{
@@ -74,7 +74,7 @@ func TestTokenIsItsOwnersAndIsNotStored(t *testing.T) {
 // SEC-03: nothing but the exact token lets anybody in.
 func TestNearlyATokenIsNone(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		owner := dbtest.Owner(t, s, "ada")
 		text, row := issue(t, s, control.TokenIn{OwnerID: owner.ID, Name: "laptop", Scopes: []string{"admin"}})
 		other, _ := issue(t, s, control.TokenIn{OwnerID: owner.ID, Name: "other", Scopes: []string{"admin"}})
@@ -105,7 +105,7 @@ func swap(c byte) string {
 
 func TestTokenEndsWhenItExpires(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		clock, owner := dbtest.Freeze(s), dbtest.Owner(t, s, "ada")
 		text, _ := issue(t, s, control.TokenIn{
 			OwnerID: owner.ID, Name: "short", Scopes: []string{"admin"}, ExpiresAt: dbtest.T0.Add(time.Second),
@@ -121,7 +121,7 @@ func TestTokenEndsWhenItExpires(t *testing.T) {
 
 func TestRevokedTokenWorksForAtMostFiveSeconds(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		clock, owner := dbtest.Freeze(s), dbtest.Owner(t, s, "ada")
 		text, row := issue(t, s, control.TokenIn{OwnerID: owner.ID, Name: "lost", Scopes: []string{"admin"}})
 		v := control.NewVerifier(s)
@@ -143,7 +143,7 @@ func TestRevokedTokenWorksForAtMostFiveSeconds(t *testing.T) {
 
 func TestUnknownTokenIsRememberedButNotForLong(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		clock, owner := dbtest.Freeze(s), dbtest.Owner(t, s, "ada")
 		text, _ := issue(t, s, control.TokenIn{OwnerID: owner.ID, Name: "back", Scopes: []string{"admin"}})
 		v := control.NewVerifier(s)
@@ -174,7 +174,7 @@ func TestCachesOfTokensAreBounded(t *testing.T) {
 
 func TestTokensAreVerifiedInParallel(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		owner := dbtest.Owner(t, s, "ada")
 		text, _ := issue(t, s, control.TokenIn{OwnerID: owner.ID, Name: "busy", Scopes: []string{"admin"}})
 		v := control.NewVerifier(s)
@@ -188,7 +188,7 @@ func TestTokensAreVerifiedInParallel(t *testing.T) {
 
 func TestLastUseIsWrittenByThePassOnly(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		ctx := t.Context()
 		clock, owner := dbtest.Freeze(s), dbtest.Owner(t, s, "ada")
 		text, row := issue(t, s, control.TokenIn{OwnerID: owner.ID, Name: "laptop", Scopes: []string{"admin"}})
@@ -236,7 +236,7 @@ func TestUseThatCouldNotBeWrittenWaitsForTheNextPass(t *testing.T) {
 
 func TestTokenWithFaultsIsRefusedNamingEach(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		owner := dbtest.Owner(t, s, "ada")
 		err := s.Tx(t.Context(), func(q model.Querier) error {
 			_, _, err := control.Issue(t.Context(), q, dbtest.T0, control.TokenIn{OwnerID: owner.ID, ExpiresAt: dbtest.T0})

@@ -6,11 +6,15 @@ import (
 	"time"
 
 	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/store"
 )
 
 // Leases are the instance's: an owner with ops:read sees them all.
 func TestLeasesAreListedByNameWhoeverHoldsThem(t *testing.T) {
-	each(t, func(t *testing.T, c caller) {
+	t.Parallel()
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+		c := call(t, s)
 		now := c.store.Now()
 		var want []string
 		for i, ends := range []time.Duration{time.Minute, -time.Microsecond, time.Hour} {

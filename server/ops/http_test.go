@@ -26,21 +26,25 @@ type caller struct {
 func each(t *testing.T, fn func(t *testing.T, c caller)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
-		c := caller{t: t, store: s, api: web.New(web.Config{Store: s, Verifier: control.NewVerifier(s), CursorKey: make([]byte, 32)})}
-		ops.Routes(c.api)
-		owner := dbtest.Owner(t, s, "ada")
-		c.owner = owner.ID
-		err := s.Tx(t.Context(), func(q model.Querier) (err error) {
-			in := control.TokenIn{OwnerID: owner.ID, Name: "first", Scopes: []string{web.ScopeTokensWrite, web.ScopeJobsRead, web.ScopeOpsRead, web.ScopeJobsEnqueue, web.ScopeJobsWork}}
-			c.token, _, err = control.Issue(t.Context(), q, s.Now(), in)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		fn(t, c)
+	dbtest.Each(t, func(t *testing.T, s *store.Store) { fn(t, call(t, s)) })
+}
+
+// call makes an owner and a token of its own.
+func call(t *testing.T, s *store.Store) caller {
+	t.Helper()
+	c := caller{t: t, store: s, api: web.New(web.Config{Store: s, Verifier: control.NewVerifier(s), CursorKey: make([]byte, 32)})}
+	ops.Routes(c.api)
+	owner := dbtest.Owner(t, s, "ada")
+	c.owner = owner.ID
+	err := s.Tx(t.Context(), func(q model.Querier) (err error) {
+		in := control.TokenIn{OwnerID: owner.ID, Name: "first", Scopes: []string{web.ScopeTokensWrite, web.ScopeJobsRead, web.ScopeOpsRead, web.ScopeJobsEnqueue, web.ScopeJobsWork}}
+		c.token, _, err = control.Issue(t.Context(), q, s.Now(), in)
+		return err
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // do sends a request and decodes the answer into out.

@@ -73,7 +73,7 @@ func end(t *testing.T, s *store.Store, now coltype.Time, in runs.EndIn) (run run
 
 func TestFirstEndOfARunWins(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		owner, now := dbtest.Owner(t, s, "ada").ID, dbtest.T0
 		id := open(t, s, owner, now, "job_1")[0]
 		first, err := end(t, s, now.Add(time.Second), runs.EndIn{OwnerID: owner, JobID: "job_1", Status: runs.Failed, Reason: "r", Error: coltype.JSON(`{"code":"x"}`)})
@@ -101,7 +101,7 @@ func TestFirstEndOfARunWins(t *testing.T) {
 
 func TestRunIsFoundByItsTokenUnderItsJobOnly(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		owner, other := dbtest.Owner(t, s, "ada").ID, dbtest.Owner(t, s, "bob").ID
 		id := open(t, s, owner, dbtest.T0, "job_1", "job_2")[0]
 		if run, err := runs.ByToken(t.Context(), s, owner, "job_1", "token of job_1"); err != nil || run.ID != id {
@@ -142,7 +142,7 @@ func pages(t *testing.T, s *store.Store, in runs.ListIn, limit int) (pages [][]s
 // CUR-01, and every filter: of runs of one instant each comes once.
 func TestListSelectsEachRunOnceNewestFirst(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		owner, now := dbtest.Owner(t, s, "ada").ID, dbtest.T0
 		var all []runs.Run
 		statuses := map[string]string{}
@@ -215,7 +215,7 @@ func (b between) RunListByIDs(ctx context.Context, arg model.RunListByIDsParams)
 
 func TestFilteredListShowsNoRunThatHasLeftTheFilterMeanwhile(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
 		owner := dbtest.Owner(t, s, "ada").ID
 		ids := open(t, s, owner, dbtest.T0, "job_1", "job_2")
 		q := between{s, func() {

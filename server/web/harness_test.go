@@ -63,6 +63,7 @@ func (v tokens) End(tokenID string, _ coltype.Time) {
 type edge struct {
 	*web.API
 	store *store.Store
+	owner string // the admin's
 	url   string
 	log   *lockedBuffer
 	effects
@@ -96,7 +97,7 @@ func (b *lockedBuffer) String() string {
 func each(t *testing.T, fn func(t *testing.T, e *edge)) {
 	t.Helper()
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) { fn(t, serve(t, s, web.Config{})) })
+	dbtest.Each(t, func(t *testing.T, s *store.Store) { fn(t, serve(t, s, web.Config{})) })
 }
 
 // one serves the test routes on SQLite, for what no engine has a say in.
@@ -110,7 +111,7 @@ func serve(t *testing.T, s *store.Store, c web.Config) *edge {
 	t.Helper()
 	owner := dbtest.Owner(t, s, "ada")
 	foreign := dbtest.Owner(t, s, "bob")
-	e := &edge{store: s, log: &lockedBuffer{}}
+	e := &edge{store: s, owner: owner.ID, log: &lockedBuffer{}}
 	c.Version, c.Store, c.CursorKey = "test", s, []byte("0123456789abcdef")
 	c.Log = slog.New(slog.NewJSONHandler(e.log, nil))
 	c.Verifier = tokens{
@@ -223,10 +224,10 @@ func (e *edge) routes() {
 	web.Read(e.API, web.Op{Method: "GET", Path: "/v1/broken", ID: "broken", Scope: web.AnyToken}, e.broken)
 }
 
-// create writes one row of meta, so that tests can count effects.
+// create writes one row of meta, so that tests can count effects of this edge.
 func (e *edge) create(ctx context.Context, q model.Querier, _ coltype.Time, in *thingInput) (web.Answer[created], error) {
 	thing := thingJSON{ID: id.New("thing"), Kind: in.Body.Kind, Payload: in.Body.Payload, At: in.Body.At, Note: in.Body.Note}
-	if _, err := q.MetaInsert(ctx, model.MetaInsertParams{Key: thing.ID, Value: in.Body.Kind}); err != nil {
+	if _, err := q.MetaInsert(ctx, model.MetaInsertParams{Key: thing.ID, Value: e.owner + in.Body.Kind}); err != nil {
 		return web.Answer[created]{}, err
 	}
 	if e.during != nil {
@@ -350,9 +351,5 @@ func send(t *testing.T, r *http.Request) answer {
 // effectsOf counts the rows that create wrote for a kind.
 func (e *edge) effectsOf(t *testing.T, kind string) (n int) {
 	t.Helper()
-	row := dbtest.DB(t, e.store).QueryRowContext(t.Context(), "select count(*) from meta where value = $1", kind)
-	if err := row.Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return dbtest.Get[int](t, e.store, "select count(*) from meta where value = $1", e.owner+kind)
 }
