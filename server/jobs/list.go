@@ -32,7 +32,7 @@ type ListIn struct {
 }
 
 var (
-	byKey   = &keyset.Filter[ListIn, model.JobWalkRow]{Set: func(in ListIn) bool { return in.Key != "" }} // no job changes its key
+	byKey   = keyset.Leading[model.JobWalkRow](func(in ListIn) string { return in.Key }) // no job changes its key
 	byState = keyset.Equal(func(in ListIn) string { return in.State }, func(e model.JobWalkRow) string { return e.State })
 	byKind  = keyset.Equal(func(in ListIn) string { return in.Kind }, func(e model.JobWalkRow) string { return e.Kind })
 	byRepo  = keyset.Equal(func(in ListIn) string { return in.RepoID }, func(e model.JobWalkRow) string { return deref(e.RepoID) })

@@ -59,8 +59,13 @@ func parity(i int) string { return []string{"even", "odd"}[i%2] }
 
 var (
 	byParity = Equal(func(in pick) string { return in.parity }, parity)
-	byKey    = &Filter[pick, int]{Set: func(in pick) bool { return in.key != "" }}
-	byLeast  = &Filter[pick, int]{Set: func(in pick) bool { return in.least > 0 }, Keep: func(in pick, i int) bool { return i >= in.least }}
+	byKey    = Leading[int](func(in pick) string { return in.key })
+	byLeast  = &Filter[pick, int]{Keep: func(in pick) func(int) bool {
+		if in.least == 0 {
+			return nil
+		}
+		return func(i int) bool { return i >= in.least }
+	}}
 )
 
 // args are the arguments of all statements of the tests.
@@ -168,15 +173,15 @@ func TestFilteredPageKeepsTheWalksOrderWithoutRowsThatAreGone(t *testing.T) {
 func TestFilteredPageLeavesOutRowsThatHaveChanged(t *testing.T) {
 	changed := false
 	l := numbers
-	l.Entry = func(row string) int {
-		if changed && row == "2" {
-			return 0 // between the walk and the rows
-		}
-		return number(row)
-	}
-	q := &table{walk: entries(4), rows: func(ids []string) []string { changed = true; return ids }}
-	ids, next, err := l.Page(t.Context(), q, pick{least: 1}, Top(), 2)
-	if !slices.Equal(ids, []string{"1"}) || id(next) != "2" || err != nil {
+	l.Filters = Filters(&Filter[pick, int]{Keep: func(pick) func(int) bool {
+		return func(i int) bool { return !changed || i != 1 }
+	}})
+	q := &table{walk: entries(4), rows: func(ids []string) []string {
+		changed = true // between the walk and the rows
+		return ids
+	}}
+	ids, next, err := l.Page(t.Context(), q, pick{}, Top(), 2)
+	if !slices.Equal(ids, []string{"0"}) || id(next) != "1" || err != nil {
 		t.Errorf("page %v, next %v, %v", ids, next, err)
 	}
 }

@@ -27,18 +27,31 @@ type List[Q, In, Row, Entry any] struct {
 
 // Filter is one member of In that may narrow a list.
 type Filter[In, Entry any] struct {
-	Set func(In) bool // whether the request has it
-	// Keep is applied to the entries of a walk. It is nil for a filter that every
-	// request with it reads by a Lead of its own, and that no row ever leaves.
-	Keep func(In, Entry) bool
+	// Keep tells which entries of a walk stay. It is nil for a request that does
+	// not filter by this member.
+	Keep func(In) func(Entry) bool
 }
 
 // Equal is a filter by the value of one member; "" does not filter.
 func Equal[In, Entry any](want func(In) string, has func(Entry) string) *Filter[In, Entry] {
-	return &Filter[In, Entry]{
-		Set:  func(in In) bool { return want(in) != "" },
-		Keep: func(in In, e Entry) bool { return want(in) == has(e) },
-	}
+	return &Filter[In, Entry]{Keep: func(in In) func(Entry) bool {
+		wanted := want(in)
+		if wanted == "" {
+			return nil
+		}
+		return func(e Entry) bool { return has(e) == wanted }
+	}}
+}
+
+// Leading is a filter that has a Lead of its own, before those that lack it, and
+// that no row ever leaves, so that walks need not look: "" does not filter.
+func Leading[Entry, In any](want func(In) string) *Filter[In, Entry] {
+	return &Filter[In, Entry]{Keep: func(in In) func(Entry) bool {
+		if want(in) == "" {
+			return nil
+		}
+		return func(Entry) bool { return true }
+	}}
 }
 
 // Filters are those of a list, or those that an index leads with.
@@ -105,17 +118,22 @@ func (l List[Q, In, Row, Entry]) Page(ctx context.Context, q Q, in In, from Posi
 // lead is the first index whose filters are all set, and whether a further
 // filter is.
 func (l List[Q, In, Row, Entry]) lead(in In) (lead Lead[Q, In, Row, Entry], residual bool) {
-	unset := func(f *Filter[In, Entry]) bool { return !f.Set(in) }
+	unset := func(f *Filter[In, Entry]) bool { return f.Keep(in) == nil }
 	at := slices.IndexFunc(l.Leads, func(lead Lead[Q, In, Row, Entry]) bool { return !slices.ContainsFunc(lead.By, unset) })
 	lead = l.Leads[at]
-	return lead, slices.ContainsFunc(l.Filters, func(f *Filter[In, Entry]) bool { return f.Set(in) && !slices.Contains(lead.By, f) })
+	return lead, slices.ContainsFunc(l.Filters, func(f *Filter[In, Entry]) bool { return !unset(f) && !slices.Contains(lead.By, f) })
 }
 
-// keep is the whole filter of a request, as far as an entry tells.
+// keep is the whole filter of a request.
 func (l List[Q, In, Row, Entry]) keep(in In) func(Entry) bool {
-	set := slices.DeleteFunc(slices.Clone(l.Filters), func(f *Filter[In, Entry]) bool { return f.Keep == nil || !f.Set(in) })
+	var set []func(Entry) bool
+	for _, f := range l.Filters {
+		if keep := f.Keep(in); keep != nil {
+			set = append(set, keep)
+		}
+	}
 	return func(e Entry) bool {
-		return !slices.ContainsFunc(set, func(f *Filter[In, Entry]) bool { return !f.Keep(in, e) })
+		return !slices.ContainsFunc(set, func(keep func(Entry) bool) bool { return !keep(e) })
 	}
 }
 

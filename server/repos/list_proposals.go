@@ -18,7 +18,7 @@ type ProposalsIn struct {
 }
 
 var (
-	byAuthor = &keyset.Filter[ProposalsIn, model.ProposalWalkByAuthorRow]{Set: func(in ProposalsIn) bool { return in.Author != "" }} // no proposal changes its author
+	byAuthor = keyset.Leading[model.ProposalWalkByAuthorRow](func(in ProposalsIn) string { return in.Author }) // no proposal changes its author
 	byState  = keyset.Equal(func(in ProposalsIn) string { return in.State }, func(e model.ProposalWalkByAuthorRow) string { return e.State })
 	byStream = keyset.Equal(func(in ProposalsIn) string { return in.Stream }, func(e model.ProposalWalkByAuthorRow) string { return e.Stream })
 )

@@ -32,7 +32,7 @@ type ListIn struct {
 }
 
 var (
-	byJob    = &keyset.Filter[ListIn, model.RunWalkRow]{Set: func(in ListIn) bool { return in.JobID != "" }} // no run changes its job
+	byJob    = keyset.Leading[model.RunWalkRow](func(in ListIn) string { return in.JobID }) // no run changes its job
 	byStatus = keyset.Equal(func(in ListIn) string { return in.Status }, func(e model.RunWalkRow) string { return e.Status })
 	byKind   = keyset.Equal(func(in ListIn) string { return in.Kind }, func(e model.RunWalkRow) string { return e.Kind })
 )

@@ -34,6 +34,9 @@ type Window struct {
 // List adds a route that reads a list: limit and cursor of the request, the
 // fault invalid_cursor, the page as clients see it, and the Link to the next one.
 func List[I listed, Row, Item any](a *API, op Op, of ListOf[I, Row, Item]) {
+	if (of.Snapshot != nil) != (of.Order.layout == inSnapshot) {
+		panic("web: " + op.Path + " has a snapshot that its order does not keep, or none for one that does")
+	}
 	op.Method = http.MethodGet
 	op.Faults = append(op.Faults, "invalid_cursor")
 	Read(a, op, func(ctx context.Context, q model.Reader, now coltype.Time, in *I) (*Page[Item], error) {
