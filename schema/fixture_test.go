@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"fmt"
 	"log/slog"
 	"net/url"
 	"os"
@@ -70,22 +69,6 @@ func sqliteDatabase(t *testing.T) database {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "odd ?#% name.db")
 	return open(t, SQLite, "sqlite:"+path, "sqlite", FileURI(path, url.Values{"_pragma": {"busy_timeout(10000)"}, "_txlock": {"immediate"}}))
-}
-
-func postgresDatabase(t *testing.T) database {
-	t.Helper()
-	name := databaseName(t)
-	admin(t, "create database "+name+" template template0")
-	url := serverURL(t, name)
-	return open(t, Postgres, url, "pgx", url)
-}
-
-// databaseName is free, and dropped after the test with whoever still uses it.
-func databaseName(t *testing.T) string {
-	t.Helper()
-	name := fmt.Sprintf("stint_schema_%d_%d", os.Getpid(), time.Now().UnixNano())
-	t.Cleanup(func() { admin(t, "drop database if exists "+name+" with (force)") })
-	return name
 }
 
 func open(t *testing.T, engine, url, driver, dsn string) database {

@@ -22,7 +22,12 @@ func TestMain(m *testing.M) {
 	if config := os.Getenv(childVariable); config != "" {
 		os.Exit(child(config))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if err := dropIdle(); err != nil {
+		fmt.Fprintln(os.Stderr, "drop the databases of the tests:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
 }
 
 // child logs to stdout, one line an event, and puts an error on stderr.

@@ -26,7 +26,7 @@ func TestWithoutRightsTheErrorIsOneClearLine(t *testing.T) {
 	t.Run(Postgres, func(t *testing.T) {
 		t.Parallel()
 		role := newRole(t)
-		db := postgresDatabase(t)
+		db := createdDatabase(t)
 		db.migrate(t, one)
 		db.exec(t, "grant select on all tables in schema public to "+role)
 		db.exec(t, "revoke create on schema public from public")

@@ -39,11 +39,11 @@ type report struct {
 
 // tests are those of one package.
 type tests struct {
-	began   time.Time
-	order   []string // in which tests began; "" is the package's own output
-	text    map[string]string
-	running map[string]time.Time
-	failed  []string
+	began  time.Time
+	order  []string // in which tests began; "" is the package's own output
+	text   map[string]string
+	open   map[string]time.Time // when each began that has not ended; zero while it waits for others
+	failed []string
 }
 
 func newReport(out, aside io.Writer) *report {
@@ -79,17 +79,17 @@ func (r *report) line(text []byte) {
 func (r *report) event(e event) {
 	p := r.packages[e.Package]
 	if p == nil {
-		p = &tests{began: e.Time, text: map[string]string{}, running: map[string]time.Time{}}
+		p = &tests{began: e.Time, text: map[string]string{}, open: map[string]time.Time{}}
 		r.packages[e.Package] = p
 	}
 	switch e.Action {
 	case "run":
 		p.order = append(p.order, e.Test)
-		p.running[e.Test] = e.Time
+		p.open[e.Test] = e.Time
 	case "pause":
-		delete(p.running, e.Test)
+		p.open[e.Test] = time.Time{}
 	case "cont":
-		p.running[e.Test] = e.Time
+		p.open[e.Test] = e.Time
 	case "output":
 		p.text[e.Test] += e.Output
 	case "pass", "skip", "fail":
@@ -103,7 +103,7 @@ func (r *report) end(p *tests, e event) {
 		r.endPackage(p, e)
 		return
 	}
-	delete(p.running, e.Test)
+	delete(p.open, e.Test)
 	if e.Action != "fail" {
 		r.passed++
 		delete(p.text, e.Test)
@@ -166,20 +166,33 @@ func (r *report) progress(now time.Time) {
 	fmt.Fprintf(r.aside, "%s: %s; running: %s\n", r.at(now), state, cmp.Or(strings.Join(parts, "; "), "builds"))
 }
 
-// longest names the tests that have run for the longest time, without those
-// that only wait for their subtests.
+// running are the tests that run, in the order in which they began: without
+// those that wait, for others or for their own subtests.
+func (p *tests) running() []string {
+	var names []string
+	for name, began := range p.open {
+		outer := false
+		for other := range p.open {
+			outer = outer || strings.HasPrefix(other, name+"/")
+		}
+		if !outer && !began.IsZero() {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return p.open[a].Compare(p.open[b]) })
+	return names
+}
+
+// longest names the tests that have run for the longest time.
 func (p *tests) longest(now time.Time) string {
-	names := slices.DeleteFunc(slices.Collect(maps.Keys(p.running)), func(name string) bool {
-		return slices.ContainsFunc(slices.Collect(maps.Keys(p.running)), func(other string) bool { return strings.HasPrefix(other, name+"/") })
-	})
-	slices.SortFunc(names, func(a, b string) int { return p.running[a].Compare(p.running[b]) })
+	names := p.running()
 	var parts []string
 	for i, name := range names {
 		if i == mostNamed {
 			parts = append(parts, fmt.Sprintf("%d more", len(names)-i))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s %.0fs", name, now.Sub(p.running[name]).Seconds()))
+		parts = append(parts, fmt.Sprintf("%s %.0fs", name, now.Sub(p.open[name]).Seconds()))
 	}
 	return strings.Join(parts, ", ")
 }

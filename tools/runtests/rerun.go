@@ -12,12 +12,7 @@ type rerun struct{ pkg, test string }
 // reruns are the tests to run again of a package that failed: the innermost that
 // failed, and those that were running when the package ended before its time.
 func reruns(pkg string, p *tests) (all []rerun) {
-	failed := slices.Clone(p.failed)
-	for _, name := range p.order {
-		if _, open := p.running[name]; open {
-			failed = append(failed, name)
-		}
-	}
+	failed := append(slices.Clone(p.failed), p.running()...)
 	for _, name := range failed {
 		outer := slices.ContainsFunc(failed, func(other string) bool { return strings.HasPrefix(other, name+"/") })
 		if !outer {
