@@ -54,9 +54,10 @@ define tested
 	CGO_ENABLED=$(1) tools/with-postgres bin/runtests 'make $@ $(2)' go test $(3) $(value args) $($(2))
 endef
 
+# More tests at once than there are cores: those that take long wait, for leases and for time-outs.
 .PHONY: test
 test: ## Run every test on SQLite and a throw-away PostgreSQL (pkg=… args=…)
-	$(call tested,0,pkg,-timeout 10m)
+	$(call tested,0,pkg,-timeout 10m -parallel 6)
 
 .PHONY: race
 race: ## Run the tests that work in one process under the race detector (race_pkg=… args=…)

@@ -205,17 +205,35 @@ func TestFullDiskLeavesNothing(t *testing.T) {
 	})
 }
 
-// TestKilledBackupLeavesNoFileUnderItsName: the database is large enough for
-// the kill to meet the copying.
+// slowed makes a backup of a database take its time: an SQLite file is large, on
+// PostgreSQL a table is locked until release.
+func slowed(t *testing.T, engine, url string) (release func()) {
+	t.Helper()
+	if engine == store.SQLite {
+		dbtest.Plant(t, url, `insert into meta (key, value) select 'k' || i, hex(zeroblob(50000)) from
+			(with recursive c(i) as (select 1 union all select i + 1 from c where i < 250) select i from c)`)
+		return func() {}
+	}
+	tx, err := dbtest.Connect(t, url).Begin()
+	if err == nil {
+		_, err = tx.Exec("lock table meta in access exclusive mode")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := tx.Rollback(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The kill meets the copying.
 func TestKilledBackupLeavesNoFileUnderItsName(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, engine string) {
 		url := dbtest.Whole(t, engine)
-		fill := "insert into meta (key, value) select 'k' || i, hex(randomblob(50000)) from (with recursive c(i) as (select 1 union all select i + 1 from c where i < 600) select i from c)"
-		if engine == store.Postgres {
-			fill = "insert into meta (key, value) select 'k' || i, (select string_agg(md5(random()::text || g || i), '') from generate_series(1, 3000) g) from generate_series(1, 600) i"
-		}
-		dbtest.SQL(t, dbtest.Open(t, store.Config{URL: url}), fill)
+		release := slowed(t, engine, url)
 		file := filepath.Join(t.TempDir(), "b")
 		partial := filepath.Dir(file) + "/.b.*.partial"
 		p := spawn(t, []string{"PATH=" + os.Getenv("PATH"), "STINT_DB=" + url}, "stint", "backup", "create", file)
@@ -224,6 +242,7 @@ func TestKilledBackupLeavesNoFileUnderItsName(t *testing.T) {
 			return len(found) > 0
 		})
 		p.kill()
+		release()
 		if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
 			t.Fatalf("the backup had ended already: %s", p.out)
 		}
