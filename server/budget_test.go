@@ -24,7 +24,7 @@ func newAPI(t *testing.T, s *store.Store) *api {
 
 func newAPIOn(t *testing.T, s *store.Store, handler http.Handler) *api {
 	t.Helper()
-	return &api{apitest.HandlerClient(t, handler, apitest.Token(t, s, "ada", "admin"))}
+	return &api{apitest.HandlerClient(t, handler, apitest.Token(t, s, apitest.Unique("ada"), "admin"))}
 }
 
 // call is one request; into, if not nil, gets the answer. It returns how many
