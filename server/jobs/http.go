@@ -96,5 +96,7 @@ func (h *routes) draining() bool {
 
 // Loops are the passes of the queue; the reaper's come every so often.
 func Loops(reapEvery time.Duration) []control.Loop {
-	return []control.Loop{{Name: "run-reaper", Every: reapEvery, Run: ReapAll, Batch: reapMost, Lease: true}}
+	return []control.Loop{
+		{Name: "run-reaper", Every: reapEvery, Run: ReapAll, Batch: reapMost, Lease: true},
+	}
 }

@@ -7,7 +7,7 @@
 // migration: sqlite.db, postgres.sql, rows.json and statements.json. It is
 // recorded once, when the migration is released, by
 //
-//	tools/with-postgres go test -tags record -run TestRecord ./server/kept
+//	make test pkg=./server/kept args='-tags record -run TestRecord'
 //
 // and never again. The way back to each release is docs/downgrade/NNNN.ENGINE.sql.
 package kept

@@ -50,7 +50,7 @@ func TestTheNewestReleaseIsKept(t *testing.T) {
 	kept := filepath.Join(dbtest.Root(t), "schema", "testdata", newest)
 	if !slices.Contains(releases(t), kept) {
 		t.Errorf("%s is in schema/sums.txt, but schema/testdata/%s is missing; record it on the commit of the release: "+
-			"tools/with-postgres go test -tags record -run TestRecord ./server/kept", newest, newest)
+			"make test pkg=./server/kept args='-tags record -run TestRecord'", newest, newest)
 	}
 }
 

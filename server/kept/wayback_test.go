@@ -40,7 +40,7 @@ func (w wayBack) remedy() string {
 	return "Edit what stands under -- migrate:down in " + strings.Join(w.undone, ", ") + ", then write docs/downgrade anew: " + rewrite
 }
 
-const rewrite = "go test ./server/kept -run WayBack -update"
+const rewrite = "make test pkg=./server/kept args='-run WayBack -update'"
 
 // waysBack are the files that docs/downgrade must hold, in the order of the
 // releases.
