@@ -65,7 +65,7 @@ func TestPreparedTransactionIsReported(t *testing.T) {
 
 func TestVacuumThatLagsIsReported(t *testing.T) {
 	t.Parallel()
-	s := postgres(t)
+	s := changed(t)
 	dbtest.SQL(t, s, "alter table runs set (autovacuum_enabled = off)")
 	is(t, look(t, s), "vacuum_runs", doctor.Fail, "reset (autovacuum_enabled)")
 	is(t, look(t, s), "vacuum_jobs", doctor.OK, "last vacuum never")
@@ -113,7 +113,7 @@ func TestUnusedSlotAndLargeLogAreReported(t *testing.T) {
 
 func TestInvalidIndexFails(t *testing.T) {
 	t.Parallel()
-	s := postgres(t)
+	s := changed(t)
 	dbtest.SQL(t, s, "update pg_index set indisvalid = false where indexrelid = 'jobs_by_state'::regclass")
 	is(t, look(t, s), "indexes", doctor.Fail, "reindex index concurrently jobs_by_state")
 }
