@@ -187,14 +187,16 @@ func TestFilteredPageLeavesOutRowsThatHaveChanged(t *testing.T) {
 }
 
 func TestWalkOfWholeRowsRunsOneStatement(t *testing.T) {
-	l := Whole(List[*table, pick, int, int]{
-		Name: "numbers", Filters: Filters(byLeast), At: at,
-		Leads: []Lead[*table, pick, int, int]{{Page: walk("page"), Walk: walk("page")}},
-	})
-	q := &table{walk: entries(6)}
-	rows, next, err := l.Page(t.Context(), q, pick{least: 2}, Top(), 2)
-	if !slices.Equal(rows, []int{2, 3}) || id(next) != "3" || err != nil || len(q.ran) != 1 {
-		t.Errorf("rows %v, next %v, %v, ran %v", rows, next, err, q.ran)
+	l := Plain("numbers", at, first, func(q *table, _ context.Context, a args) ([]int, error) {
+		q.ran = append(q.ran, "page")
+		return q.walk[:min(int(a.max), len(q.walk))], nil
+	}, byLeast)
+	for in, want := range map[pick][]int{{}: {0, 1}, {least: 2}: {2, 3}} {
+		q := &table{walk: entries(6)}
+		rows, next, err := l.Page(t.Context(), q, in, Top(), 2)
+		if !slices.Equal(rows, want) || id(next) != fmt.Sprint(want[1]) || err != nil || len(q.ran) != 1 {
+			t.Errorf("%+v: rows %v, next %v, %v, ran %v", in, rows, next, err, q.ran)
+		}
 	}
 }
 

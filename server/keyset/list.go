@@ -82,9 +82,14 @@ func Whole[Q, In, Row any](l List[Q, In, Row, Row]) List[Q, In, Row, Row] {
 	return l
 }
 
-// Plain is a list without filters.
-func Plain[Q, In, Row, Args any](name string, at func(Row) Position, args func(in In, from Position, max int64) Args, run func(Q, context.Context, Args) ([]Row, error)) List[Q, In, Row, Row] {
-	return Whole(List[Q, In, Row, Row]{Name: name, At: at, Leads: []Lead[Q, In, Row, Row]{{Page: Statement(args, run)}}})
+// Plain is a list that one statement reads, whole rows at a time; every filter is
+// residual.
+func Plain[Q, In, Row, Args any](name string, at func(Row) Position, args func(in In, from Position, max int64) Args, run func(Q, context.Context, Args) ([]Row, error), filters ...*Filter[In, Row]) List[Q, In, Row, Row] {
+	read := Statement(args, run)
+	return Whole(List[Q, In, Row, Row]{
+		Name: name, At: at, Filters: filters,
+		Leads: []Lead[Q, In, Row, Row]{{Page: read, Walk: read}},
+	})
 }
 
 // Page is up to limit rows behind a position; next is where the list goes on,
