@@ -38,9 +38,9 @@ func TestOnlyOneWellFormedTokenIsTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header["Authorization"] = tt.headers
-		got := send(t, r)
-		if got.StatusCode != tt.status {
-			t.Errorf("%s: status %d, want %d", tt.name, got.StatusCode, tt.status)
+		got := e.send(t, r)
+		if got.Status != tt.status {
+			t.Errorf("%s: status %d, want %d", tt.name, got.Status, tt.status)
 		}
 		if tt.status == 401 && (got.problem(t).Code != "unauthorized" || got.Header.Get("WWW-Authenticate") == "") {
 			t.Errorf("%s: no challenge: %s", tt.name, got.body)
@@ -68,8 +68,8 @@ func TestMissingScopeIsNamed(t *testing.T) {
 	if p := got.problem(t); p.Status != 403 || p.RequiredScope != web.ScopeJobsEnqueue {
 		t.Errorf("status %d, required scope %q", p.Status, p.RequiredScope)
 	}
-	if got := e.do(t, "GET", "/v1/things", "", "Authorization", "Bearer "+readerToken); got.StatusCode != 200 {
-		t.Errorf("the token's own scope is refused: %d", got.StatusCode)
+	if got := e.do(t, "GET", "/v1/things", "", "Authorization", "Bearer "+readerToken); got.Status != 200 {
+		t.Errorf("the token's own scope is refused: %d", got.Status)
 	}
 }
 

@@ -89,8 +89,8 @@ func TestBodiesAreStrict(t *testing.T) {
 	for _, tt := range strictBodies {
 		t.Run(tt.name, func(t *testing.T) {
 			got := e.do(t, "POST", "/v1/things", tt.body)
-			if got.StatusCode != tt.status {
-				t.Fatalf("status %d, want %d: %s", got.StatusCode, tt.status, got.body)
+			if got.Status != tt.status {
+				t.Fatalf("status %d, want %d: %s", got.Status, tt.status, got.body)
 			}
 			if tt.status == 201 || tt.pointers == "*" {
 				return
@@ -110,16 +110,16 @@ func TestRulesOfAnInputJoinTheFaults(t *testing.T) {
 	body := `{"kind":"A","note":"taboo","items":[{"kind":"b"},{"kind":"taboo"},{"kind":"taboo","size":0}]}`
 	const inBody = "body:/items/1/kind body:/items/2/kind body:/items/2/size body:/kind body:/note"
 	got := e.do(t, "POST", "/v1/things", body)
-	if got.StatusCode != 422 || got.pointers(t) != inBody {
-		t.Errorf("status %d, faults %s", got.StatusCode, got.pointers(t))
+	if got.Status != 422 || got.pointers(t) != inBody {
+		t.Errorf("status %d, faults %s", got.Status, got.pointers(t))
 	}
 	got = e.do(t, "POST", "/v1/things?x=1", body)
-	if got.StatusCode != 400 || got.pointers(t) != inBody+" query:/x" {
-		t.Errorf("with a query: status %d, faults %s", got.StatusCode, got.pointers(t))
+	if got.Status != 400 || got.pointers(t) != inBody+" query:/x" {
+		t.Errorf("with a query: status %d, faults %s", got.Status, got.pointers(t))
 	}
 	got = e.do(t, "POST", "/v1/things", `{"kind":"quiet","note":"taboo"}`)
-	if got.StatusCode != 422 || got.pointers(t) != "body:/note" || e.effectsOf(t, "quiet") != 0 {
-		t.Errorf("rule alone: status %d: %s", got.StatusCode, got.body)
+	if got.Status != 422 || got.pointers(t) != "body:/note" || e.effectsOf(t, "quiet") != 0 {
+		t.Errorf("rule alone: status %d: %s", got.Status, got.body)
 	}
 }
 
@@ -127,17 +127,17 @@ func TestEmptyBody(t *testing.T) {
 	t.Parallel()
 	e := one(t, web.Config{})
 	got := e.do(t, "POST", "/v1/things", "", "Content-Type", "application/json")
-	if got.StatusCode != 400 || got.problem(t).Code != "invalid_json" {
-		t.Fatalf("status %d: %s", got.StatusCode, got.body)
+	if got.Status != 400 || got.problem(t).Code != "invalid_json" {
+		t.Fatalf("status %d: %s", got.Status, got.body)
 	}
-	if got := e.do(t, "POST", "/v1/secrets", ""); got.StatusCode != 200 {
-		t.Errorf("a route without a body refuses none: %d %s", got.StatusCode, got.body)
+	if got := e.do(t, "POST", "/v1/secrets", ""); got.Status != 200 {
+		t.Errorf("a route without a body refuses none: %d %s", got.Status, got.body)
 	}
-	if got := e.do(t, "POST", "/v1/secrets", "{}"); got.StatusCode != 200 {
-		t.Errorf("a route without a body refuses an empty object: %d %s", got.StatusCode, got.body)
+	if got := e.do(t, "POST", "/v1/secrets", "{}"); got.Status != 200 {
+		t.Errorf("a route without a body refuses an empty object: %d %s", got.Status, got.body)
 	}
-	if got := e.do(t, "POST", "/v1/secrets", `{"name":"x"}`); got.StatusCode != 422 || got.pointers(t) != "body:/name" {
-		t.Errorf("a route without a body ignores a member: %d %s", got.StatusCode, got.body)
+	if got := e.do(t, "POST", "/v1/secrets", `{"name":"x"}`); got.Status != 422 || got.pointers(t) != "body:/name" {
+		t.Errorf("a route without a body ignores a member: %d %s", got.Status, got.body)
 	}
 }
 
@@ -146,8 +146,8 @@ func TestPayloadKeepsItsDigitsAndOrder(t *testing.T) {
 		const payload = `{"z":9007199254740993,"n":-9223372036854775808,"u":18446744073709551615,` +
 			`"big":123456789012345678901234567890,"f":1.10,"e":1E400,"s":"<&>\u2028 ü","a":null}`
 		got := e.do(t, "POST", "/v1/things", `{"kind":"a", "payload": `+strings.ReplaceAll(payload, ",", " , ")+`}`)
-		if got.StatusCode != 201 || !strings.Contains(got.body, `"payload":`+payload+`,`) {
-			t.Fatalf("status %d, payload changed: %s", got.StatusCode, got.body)
+		if got.Status != 201 || !strings.Contains(got.body, `"payload":`+payload+`,`) {
+			t.Fatalf("status %d, payload changed: %s", got.Status, got.body)
 		}
 	})
 }
@@ -174,8 +174,8 @@ func TestContentTypes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Content-Type", tt.media)
-		if got.StatusCode != tt.status {
-			t.Errorf("%q: status %d, want %d", tt.media, got.StatusCode, tt.status)
+		if got.Status != tt.status {
+			t.Errorf("%q: status %d, want %d", tt.media, got.Status, tt.status)
 		}
 	}
 }
@@ -217,14 +217,14 @@ func TestCompressedBodiesAreBoundedAfterDecompression(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got := e.do(t, "POST", "/v1/things", tt.body, "Content-Encoding", tt.encoding)
-		if got.StatusCode != tt.status {
-			t.Errorf("%s: status %d, want %d: %s", tt.name, got.StatusCode, tt.status, got.body)
+		if got.Status != tt.status {
+			t.Errorf("%s: status %d, want %d: %s", tt.name, got.Status, tt.status, got.body)
 		}
 		if tt.status == 413 && !strings.Contains(got.body, `"limit_bytes":1048576`) {
 			t.Errorf("%s: the limit is not in the answer: %s", tt.name, got.body)
 		}
-		if got := e.do(t, "POST", "/v1/things", tt.body, "Content-Encoding", tt.encoding, "Authorization", ""); got.StatusCode != 401 {
-			t.Errorf("%s without a token: status %d, want 401", tt.name, got.StatusCode)
+		if got := e.do(t, "POST", "/v1/things", tt.body, "Content-Encoding", tt.encoding, "Authorization", ""); got.Status != 401 {
+			t.Errorf("%s without a token: status %d, want 401", tt.name, got.Status)
 		}
 	}
 }
@@ -240,8 +240,8 @@ func TestBodySize(t *testing.T) {
 	for _, tt := range []struct{ size, status int }{
 		{web.BodyLimit - 1, 201}, {web.BodyLimit, 201}, {web.BodyLimit + 1, 413}, {3 * web.BodyLimit, 413},
 	} {
-		if got := e.do(t, "POST", "/v1/things", sized(tt.size, `{"kind":"a"`, `}`)); got.StatusCode != tt.status {
-			t.Errorf("%d bytes: status %d, want %d", tt.size, got.StatusCode, tt.status)
+		if got := e.do(t, "POST", "/v1/things", sized(tt.size, `{"kind":"a"`, `}`)); got.Status != tt.status {
+			t.Errorf("%d bytes: status %d, want %d", tt.size, got.Status, tt.status)
 		}
 		r, err := http.NewRequestWithContext(t.Context(), "POST", e.url+"/v1/things", nil)
 		if err != nil {
@@ -254,8 +254,8 @@ func TestBodySize(t *testing.T) {
 		}{Reader: strings.NewReader(sized(tt.size, `{"kind":"a"`, `}`))}
 		r.Header.Set("Authorization", "Bearer "+adminToken)
 		r.Header.Set("Content-Type", "application/json")
-		if got := send(t, r); got.StatusCode != tt.status {
-			t.Errorf("%d bytes in chunks: status %d, want %d", tt.size, got.StatusCode, tt.status)
+		if got := e.send(t, r); got.Status != tt.status {
+			t.Errorf("%d bytes in chunks: status %d, want %d", tt.size, got.Status, tt.status)
 		}
 	}
 }
@@ -282,8 +282,8 @@ func TestFreeFormValuesAreMeasuredCompacted(t *testing.T) {
 	}
 	for i, tt := range tests {
 		got := e.do(t, "POST", "/v1/things", tt.body)
-		if got.StatusCode != tt.status || (tt.pointers != "" && got.pointers(t) != tt.pointers) {
-			t.Errorf("%d: status %d: %.300s", i, got.StatusCode, got.body)
+		if got.Status != tt.status || (tt.pointers != "" && got.pointers(t) != tt.pointers) {
+			t.Errorf("%d: status %d: %.300s", i, got.Status, got.body)
 		}
 	}
 }
@@ -299,8 +299,8 @@ func TestTimes(t *testing.T) {
 		}
 		for sent, want := range good {
 			got := e.do(t, "POST", "/v1/things", fmt.Sprintf(`{"kind":"a","at":%q}`, sent))
-			if got.StatusCode != 201 || !strings.Contains(got.body, `"at":"`+want+`"`) {
-				t.Errorf("%s: status %d: %s", sent, got.StatusCode, got.body)
+			if got.Status != 201 || !strings.Contains(got.body, `"at":"`+want+`"`) {
+				t.Errorf("%s: status %d: %s", sent, got.Status, got.body)
 			}
 		}
 		bad := []string{
@@ -313,8 +313,8 @@ func TestTimes(t *testing.T) {
 		}
 		for _, sent := range bad {
 			got := e.do(t, "POST", "/v1/things", `{"kind":"a","at":`+sent+`}`)
-			if got.StatusCode != 422 || got.pointers(t) != "body:/at" {
-				t.Errorf("%s: status %d: %s", sent, got.StatusCode, got.body)
+			if got.Status != 422 || got.pointers(t) != "body:/at" {
+				t.Errorf("%s: status %d: %s", sent, got.Status, got.body)
 			}
 		}
 	})
@@ -324,8 +324,8 @@ func TestFaultsDoNotEchoValues(t *testing.T) {
 	t.Parallel()
 	e := one(t, web.Config{})
 	got := e.do(t, "POST", "/v1/things", `{"kind":"S3CRET","count":"S3CRET","at":"S3CRET","items":["S3CRET"]}`)
-	if got.StatusCode != 422 || strings.Contains(got.body, "S3CRET") {
-		t.Fatalf("status %d: %s", got.StatusCode, got.body)
+	if got.Status != 422 || strings.Contains(got.body, "S3CRET") {
+		t.Fatalf("status %d: %s", got.Status, got.body)
 	}
 }
 
@@ -334,8 +334,8 @@ func TestEveryFaultOfARequestIsNamedOnce(t *testing.T) {
 	e := one(t, web.Config{})
 	got := e.do(t, "POST", "/v1/things?a=1&b=2", `{"kind":"A","note":"\u0000","x":1,"items":[{"kind":"a","size":0}]}`)
 	const want = "body:/items/0/size body:/kind body:/note body:/x query:/a query:/b"
-	if got.StatusCode != 400 || got.pointers(t) != want {
-		t.Fatalf("status %d, faults %s", got.StatusCode, got.pointers(t))
+	if got.Status != 400 || got.pointers(t) != want {
+		t.Fatalf("status %d, faults %s", got.Status, got.pointers(t))
 	}
 	if got.problem(t).Code != "invalid_request" {
 		t.Errorf("code %s", got.problem(t).Code)
@@ -354,7 +354,7 @@ func TestManyFaultsAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := e.do(t, "POST", "/v1/things", string(body))
-	if n := len(got.problem(t).Errors); got.StatusCode != 422 || n != 1000 {
-		t.Fatalf("status %d with %d faults", got.StatusCode, n)
+	if n := len(got.problem(t).Errors); got.Status != 422 || n != 1000 {
+		t.Fatalf("status %d with %d faults", got.Status, n)
 	}
 }

@@ -74,8 +74,8 @@ func TestGreatBodiesCostLittle(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			got := e.do(t, "POST", "/v1/things/batch", zipped, "Content-Encoding", "gzip")
 			runtime.ReadMemStats(&after)
-			if got.StatusCode != 422 {
-				t.Fatalf("status %d: %.300s", got.StatusCode, got.body)
+			if got.Status != 422 {
+				t.Fatalf("status %d: %.300s", got.Status, got.body)
 			}
 			named := false
 			errs := got.problem(t).Errors
@@ -104,14 +104,14 @@ func TestFaultsBesideTooManyItemsAreNamed(t *testing.T) {
 		{`{"items":[1,1,1,{"a":1,"a":2}],"kind":"a"}`, "body:/items body:/items/0 body:/items/1 body:/items/2"},
 		{`{"kind":"a","kind":["\u0000"],"x":{"y":1,"y":"\ud800"}}`, "body:/kind body:/kind/0 body:/x body:/x/y"},
 	} {
-		if got := e.do(t, "POST", "/v1/things", tt.body); got.StatusCode != 422 || got.pointers(t) != tt.pointers {
-			t.Errorf("%s: status %d, faults %q", tt.body, got.StatusCode, got.pointers(t))
+		if got := e.do(t, "POST", "/v1/things", tt.body); got.Status != 422 || got.pointers(t) != tt.pointers {
+			t.Errorf("%s: status %d, faults %q", tt.body, got.Status, got.pointers(t))
 		}
 	}
-	if got := e.do(t, "POST", "/v1/things", `{"kind":"a","items":[1,1,1,1,1,tru]}`); got.StatusCode != 400 {
-		t.Errorf("broken text beyond the bound: status %d", got.StatusCode)
+	if got := e.do(t, "POST", "/v1/things", `{"kind":"a","items":[1,1,1,1,1,tru]}`); got.Status != 400 {
+		t.Errorf("broken text beyond the bound: status %d", got.Status)
 	}
-	if got := e.do(t, "POST", "/v1/things/batch", `{"items":[],"names":[{},{}]}`); got.StatusCode != 422 {
-		t.Errorf("objects in a set: status %d", got.StatusCode)
+	if got := e.do(t, "POST", "/v1/things/batch", `{"items":[],"names":[{},{}]}`); got.Status != 422 {
+		t.Errorf("objects in a set: status %d", got.Status)
 	}
 }

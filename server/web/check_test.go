@@ -19,8 +19,8 @@ func TestCheckMayTakeBackWhatIsNoLongerTrue(t *testing.T) {
 			func(context.Context, model.Querier, coltype.Time, *nothing) (web.Answer[claimed], error) {
 				return web.Answer[claimed]{Check: func(coltype.Time, *claimed) (bool, error) { return false, fault.LeaseLost("job_1", "pending") }}, nil
 			})
-		if got := e.do(t, "POST", "/v1/late", ""); got.StatusCode != http.StatusConflict || got.problem(t).JobID != "job_1" {
-			t.Errorf("status %d: %s", got.StatusCode, got.body)
+		if got := e.do(t, "POST", "/v1/late", ""); got.Status != http.StatusConflict || got.problem(t).JobID != "job_1" {
+			t.Errorf("status %d: %s", got.Status, got.body)
 		}
 	})
 }

@@ -49,8 +49,8 @@ func (e *edge) document(t *testing.T) (document, string) {
 	t.Helper()
 	got := e.do(t, "GET", "/openapi.json", "", "Authorization", "")
 	var doc document
-	if err := json.Unmarshal([]byte(got.body), &doc); err != nil || got.StatusCode != 200 {
-		t.Fatalf("status %d: %v", got.StatusCode, err)
+	if err := json.Unmarshal([]byte(got.body), &doc); err != nil || got.Status != 200 {
+		t.Fatalf("status %d: %v", got.Status, err)
 	}
 	return doc, got.body
 }
@@ -148,14 +148,14 @@ func TestDocsAndProblemPagesNeedNoToken(t *testing.T) {
 		"/docs": "text/html", "/docs/docs.js": "text/javascript", "/docs/docs.css": "text/css", "/problems": "text/html",
 	} {
 		got := e.do(t, "GET", path, "", "Authorization", "")
-		if got.StatusCode != 200 || !strings.HasPrefix(got.Header.Get("Content-Type"), media) || got.body == "" {
-			t.Errorf("%s: status %d, %s", path, got.StatusCode, got.Header.Get("Content-Type"))
+		if got.Status != 200 || !strings.HasPrefix(got.Header.Get("Content-Type"), media) || got.body == "" {
+			t.Errorf("%s: status %d, %s", path, got.Status, got.Header.Get("Content-Type"))
 		}
 	}
 	for _, c := range fault.Codes {
 		got := e.do(t, "GET", "/problems/"+c.Code, "", "Authorization", "")
-		if got.StatusCode != 200 || !strings.Contains(got.body, "<h1>"+c.Title+"</h1>") {
-			t.Errorf("%s: status %d", c.Code, got.StatusCode)
+		if got.Status != 200 || !strings.Contains(got.body, "<h1>"+c.Title+"</h1>") {
+			t.Errorf("%s: status %d", c.Code, got.Status)
 		}
 	}
 }

@@ -1,22 +1,19 @@
 package web_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/fault"
@@ -65,7 +62,8 @@ type edge struct {
 	store *store.Store
 	owner string // the admin's
 	url   string
-	log   *lockedBuffer
+	calls *apitest.Client // as the admin
+	log   *apitest.Log
 	effects
 }
 
@@ -74,23 +72,6 @@ type effects struct {
 	seq    atomic.Int64                // of the lists within a snapshot: how many things there are
 	during func(q model.Querier) error // inside the transaction, after the row
 	after  func()
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 // each serves the test routes on both engines.
@@ -111,7 +92,7 @@ func serve(t *testing.T, s *store.Store, c web.Config) *edge {
 	t.Helper()
 	owner := dbtest.Owner(t, s, "ada")
 	foreign := dbtest.Owner(t, s, "bob")
-	e := &edge{store: s, owner: owner.ID, log: &lockedBuffer{}}
+	e := &edge{store: s, owner: owner.ID, log: &apitest.Log{}}
 	c.Version, c.Store, c.CursorKey = "test", s, []byte("0123456789abcdef")
 	c.Log = slog.New(slog.NewJSONHandler(e.log, nil))
 	c.Verifier = tokens{
@@ -129,6 +110,8 @@ func serve(t *testing.T, s *store.Store, c web.Config) *edge {
 	server.Start()
 	t.Cleanup(server.Close)
 	e.url = server.URL
+	e.calls = apitest.NewClient(t, func() string { return e.url }, adminToken)
+	e.calls.Lenient = true // routes break on purpose here
 	return e
 }
 
@@ -282,20 +265,18 @@ func (e *edge) broken(ctx context.Context, q model.Reader, _ coltype.Time, in *s
 
 // answer is what a client got.
 type answer struct {
-	*http.Response
+	apitest.Answer
 	body string
 }
 
 func (a answer) problem(t *testing.T) web.Problem {
 	t.Helper()
 	if got := a.Header.Get("Content-Type"); got != "application/problem+json" {
-		t.Fatalf("status %d has content type %q: %s", a.StatusCode, got, a.body)
+		t.Fatalf("status %d has content type %q: %s", a.Status, got, a.body)
 	}
 	var p web.Problem
-	if err := json.Unmarshal([]byte(a.body), &p); err != nil {
-		t.Fatal(err)
-	}
-	if p.Status != a.StatusCode || p.RequestID != a.Header.Get("X-Request-Id") || p.Type != "/problems/"+p.Code {
+	a.Into(t, &p)
+	if p.Status != a.Status || p.RequestID != a.Header.Get("X-Request-Id") || p.Type != "/problems/"+p.Code {
 		t.Errorf("problem and answer differ: %s", a.body)
 	}
 	return p
@@ -311,41 +292,25 @@ func (a answer) pointers(t *testing.T) string {
 	return strings.Join(all, " ")
 }
 
-// do sends a request as the admin; headers come as name, value, ….
+// do sends a request as the admin; headers come as name, value, …; "" takes one
+// away.
 func (e *edge) do(t *testing.T, method, target, body string, headers ...string) answer {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, e.url+target, nil)
+	a, err := e.calls.In(t).Try(t.Context(), method, target, body, headers...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if body != "" {
-		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
-		r.Header.Set("Content-Type", "application/json")
-	}
-	r.Header.Set("Authorization", "Bearer "+adminToken)
-	for i := 0; i < len(headers); i += 2 {
-		if headers[i+1] == "" {
-			r.Header.Del(headers[i])
-		} else {
-			r.Header.Set(headers[i], headers[i+1])
-		}
-	}
-	return send(t, r)
+	return answer{a, string(a.Body)}
 }
 
-func send(t *testing.T, r *http.Request) answer {
+// send sends a request as it is.
+func (e *edge) send(t *testing.T, r *http.Request) answer {
 	t.Helper()
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Do(r)
+	a, err := e.calls.In(t).Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{resp, string(b)}
+	return answer{a, string(a.Body)}
 }
 
 // effectsOf counts the rows that create wrote for a kind.

@@ -23,8 +23,8 @@ func TestARepeatedRequestGetsTheSameBytes(t *testing.T) {
 		const body = `{"kind":"a","payload":{"n":9007199254740993,"s":"<&>"}}`
 		first := e.do(t, "POST", "/v1/things", body, "Idempotency-Key", "k1")
 		again := e.do(t, "POST", "/v1/things", body, "Idempotency-Key", "k1")
-		if first.StatusCode != 201 || again.StatusCode != 201 || first.body != again.body {
-			t.Fatalf("%d %s\n%d %s", first.StatusCode, first.body, again.StatusCode, again.body)
+		if first.Status != 201 || again.Status != 201 || first.body != again.body {
+			t.Fatalf("%d %s\n%d %s", first.Status, first.body, again.Status, again.body)
 		}
 		if first.Header.Get("Idempotent-Replayed") != "" || again.Header.Get("Idempotent-Replayed") != "true" {
 			t.Error("the replay is not marked, or the first answer is")
@@ -53,8 +53,8 @@ func TestAKeyStandsForTheWholeRequest(t *testing.T) {
 		first := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Idempotency-Key", "k")
 		for _, body := range []string{`{"kind":"b"}`, `{"kind": "a"}`, `{"kind":"a","count":1}`} {
 			got := e.do(t, "POST", "/v1/things", body, "Idempotency-Key", "k")
-			if got.StatusCode != 422 || got.problem(t).Code != "idempotency_key_reused" {
-				t.Errorf("%s: status %d: %s", body, got.StatusCode, got.body)
+			if got.Status != 422 || got.problem(t).Code != "idempotency_key_reused" {
+				t.Errorf("%s: status %d: %s", body, got.Status, got.body)
 			}
 		}
 		if again := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Idempotency-Key", "k"); again.body != first.body {
@@ -67,8 +67,8 @@ func TestKeysOfTokensAndOwnersAreApart(t *testing.T) {
 	each(t, func(t *testing.T, e *edge) {
 		for _, token := range []string{adminToken, otherToken, "stint_bob"} {
 			got := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Idempotency-Key", "k", "Authorization", "Bearer "+token)
-			if got.StatusCode != 201 || got.Header.Get("Idempotent-Replayed") != "" {
-				t.Errorf("%s: status %d: %s", token, got.StatusCode, got.body)
+			if got.Status != 201 || got.Header.Get("Idempotent-Replayed") != "" {
+				t.Errorf("%s: status %d: %s", token, got.Status, got.body)
 			}
 		}
 		if n := e.effectsOf(t, "a"); n != 3 {
@@ -82,12 +82,12 @@ func TestKeysThatAreNoKeys(t *testing.T) {
 	e := one(t, web.Config{})
 	for _, key := range []string{"a b", "ü", strings.Repeat("k", 256)} {
 		got := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Idempotency-Key", key)
-		if got.StatusCode != 400 || got.pointers(t) != "header:/Idempotency-Key" {
-			t.Errorf("%.20q: status %d: %s", key, got.StatusCode, got.body)
+		if got.Status != 400 || got.pointers(t) != "header:/Idempotency-Key" {
+			t.Errorf("%.20q: status %d: %s", key, got.Status, got.body)
 		}
 	}
-	if got := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Idempotency-Key", strings.Repeat("k", 255)); got.StatusCode != 201 {
-		t.Errorf("255 characters: status %d", got.StatusCode)
+	if got := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Idempotency-Key", strings.Repeat("k", 255)); got.Status != 201 {
+		t.Errorf("255 characters: status %d", got.Status)
 	}
 	status := e.raw(t, "POST /v1/things HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer stint_admin\r\n"+
 		"Content-Type: application/json\r\nIdempotency-Key: a\r\nIdempotency-Key: b\r\nContent-Length: 12\r\n\r\n{\"kind\":\"a\"}")
@@ -100,12 +100,12 @@ func TestKeysThatAreNoKeys(t *testing.T) {
 		t.Errorf("an empty key: status %s", status)
 	}
 	got := e.do(t, "POST", "/v1/things?x=1", `{"kind":1}`, "Idempotency-Key", "a b")
-	if got.StatusCode != 400 || got.pointers(t) != "body:/kind header:/Idempotency-Key query:/x" {
-		t.Errorf("among other faults: status %d: %s", got.StatusCode, got.body)
+	if got.Status != 400 || got.pointers(t) != "body:/kind header:/Idempotency-Key query:/x" {
+		t.Errorf("among other faults: status %d: %s", got.Status, got.body)
 	}
 	got = e.do(t, "POST", "/v1/secrets", "", "Idempotency-Key", "k")
-	if got.StatusCode != 400 || got.problem(t).Code != "idempotency_unsupported" {
-		t.Errorf("a route with a secret: status %d: %s", got.StatusCode, got.body)
+	if got.Status != 400 || got.problem(t).Code != "idempotency_unsupported" {
+		t.Errorf("a route with a secret: status %d: %s", got.Status, got.body)
 	}
 }
 
@@ -117,14 +117,14 @@ func TestFiftyRequestsWithOneKeyHaveOneEffect(t *testing.T) {
 			wg.Go(func() {
 				got := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Idempotency-Key", "k")
 				switch {
-				case got.StatusCode == 201 && got.Header.Get("Idempotent-Replayed") == "true":
+				case got.Status == 201 && got.Header.Get("Idempotent-Replayed") == "true":
 					replayed.Add(1)
-				case got.StatusCode == 201:
+				case got.Status == 201:
 					fresh.Add(1)
-				case got.StatusCode == 409 && got.Header.Get("Retry-After") != "":
+				case got.Status == 409 && got.Header.Get("Retry-After") != "":
 					inFlight.Add(1)
 				default:
-					t.Errorf("status %d: %s", got.StatusCode, got.body)
+					t.Errorf("status %d: %s", got.Status, got.body)
 				}
 			})
 		}
@@ -167,11 +167,11 @@ func TestAKeyInFlight(t *testing.T) {
 		}
 		close(release)
 		wg.Wait()
-		if first.StatusCode != 201 {
-			t.Errorf("the first: status %d: %s", first.StatusCode, first.body)
+		if first.Status != 201 {
+			t.Errorf("the first: status %d: %s", first.Status, first.body)
 		}
-		if got := e.do(t, "POST", "/v1/things", `{"kind":"b"}`, "Idempotency-Key", "k"); got.StatusCode != 422 {
-			t.Errorf("another body afterwards: status %d: %s", got.StatusCode, got.body)
+		if got := e.do(t, "POST", "/v1/things", `{"kind":"b"}`, "Idempotency-Key", "k"); got.Status != 422 {
+			t.Errorf("another body afterwards: status %d: %s", got.Status, got.body)
 		}
 		if got := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Idempotency-Key", "k"); got.body != first.body {
 			t.Errorf("the replay differs: %s", got.body)
@@ -191,7 +191,7 @@ func TestOutcomesOfRowsAreKeptWithoutTheirEffect(t *testing.T) {
 				first := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Idempotency-Key", "k")
 				e.during = nil
 				again := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Idempotency-Key", "k")
-				if first.StatusCode != f().Status || again.StatusCode != first.StatusCode || again.body != first.body {
+				if first.Status != f().Status || again.Status != first.Status || again.body != first.body {
 					t.Errorf("%s\n%s", first.body, again.body)
 				}
 				if again.Header.Get("Content-Type") != "application/problem+json" || again.Header.Get("Idempotent-Replayed") != "true" {
@@ -211,12 +211,12 @@ func TestOtherFaultsLeaveTheKeyFree(t *testing.T) {
 			each(t, func(t *testing.T, e *edge) {
 				e.during = func(model.Querier) error { return err }
 				first := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Idempotency-Key", "k")
-				if first.StatusCode < 400 || e.effectsOf(t, "a") != 0 {
-					t.Fatalf("status %d", first.StatusCode)
+				if first.Status < 400 || e.effectsOf(t, "a") != 0 {
+					t.Fatalf("status %d", first.Status)
 				}
 				e.during = nil
-				if got := e.do(t, "POST", "/v1/things", `{"kind":"b"}`, "Idempotency-Key", "k"); got.StatusCode != 201 {
-					t.Errorf("the key is taken: %d %s", got.StatusCode, got.body)
+				if got := e.do(t, "POST", "/v1/things", `{"kind":"b"}`, "Idempotency-Key", "k"); got.Status != 201 {
+					t.Errorf("the key is taken: %d %s", got.Status, got.body)
 				}
 			})
 		})
@@ -227,11 +227,11 @@ func TestAPanicLeavesNothing(t *testing.T) {
 	each(t, func(t *testing.T, e *edge) {
 		e.during = func(model.Querier) error { panic("boom") }
 		if got := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Idempotency-Key", "k"); got.problem(t).Code != "internal" {
-			t.Fatalf("status %d: %s", got.StatusCode, got.body)
+			t.Fatalf("status %d: %s", got.Status, got.body)
 		}
 		e.during = nil
-		if got := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Idempotency-Key", "k"); got.StatusCode != 201 || e.effectsOf(t, "a") != 1 {
-			t.Errorf("status %d: %s", got.StatusCode, got.body)
+		if got := e.do(t, "POST", "/v1/things", `{"kind":"a"}`, "Idempotency-Key", "k"); got.Status != 201 || e.effectsOf(t, "a") != 1 {
+			t.Errorf("status %d: %s", got.Status, got.body)
 		}
 	})
 }
@@ -261,8 +261,8 @@ func TestHooksAroundTheTransaction(t *testing.T) {
 			Again:  func(context.Context, *nothing) bool { rounds++; return rounds%2 == 1 },
 		})
 		empty := e.do(t, "POST", "/v1/claim", "", "Idempotency-Key", "k")
-		if empty.StatusCode != 200 || empty.body != "{\"jobs\":[]}\n" || waits != 2 {
-			t.Fatalf("status %d, waited %d times: %s", empty.StatusCode, waits, empty.body)
+		if empty.Status != 200 || empty.body != "{\"jobs\":[]}\n" || waits != 2 {
+			t.Fatalf("status %d, waited %d times: %s", empty.Status, waits, empty.body)
 		}
 		found = []string{"job_1"}
 		full := e.do(t, "POST", "/v1/claim", "", "Idempotency-Key", "k")

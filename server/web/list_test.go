@@ -79,8 +79,8 @@ func (e *edge) walk(t *testing.T, path string, between func()) (ids []string) {
 	for target := path; ; between() {
 		got := e.do(t, "GET", target, "")
 		var p thingPage
-		if err := json.Unmarshal([]byte(got.body), &p); err != nil || got.StatusCode != 200 {
-			t.Fatalf("%s: status %d, %v: %s", target, got.StatusCode, err, got.body)
+		if err := json.Unmarshal([]byte(got.body), &p); err != nil || got.Status != 200 {
+			t.Fatalf("%s: status %d, %v: %s", target, got.Status, err, got.body)
 		}
 		for _, item := range p.Data {
 			ids = append(ids, item.ID)
@@ -133,9 +133,9 @@ func TestCursorsOfOneVersionAreRefusedByTheOther(t *testing.T) {
 		for _, to := range lists {
 			got := e.do(t, "GET", to+"?cursor="+url.QueryEscape(*p.NextCursor), "")
 			switch {
-			case from == to && got.StatusCode != 200:
+			case from == to && got.Status != 200:
 				t.Errorf("%s refuses its own: %s", to, got.body)
-			case from != to && (got.StatusCode != 400 || got.problem(t).Code != "invalid_cursor"):
+			case from != to && (got.Status != 400 || got.problem(t).Code != "invalid_cursor"):
 				t.Errorf("%s takes a cursor of %s: %s", to, from, got.body)
 			}
 		}

@@ -95,7 +95,7 @@ func TestUnknownErrorsStayInTheLog(t *testing.T) {
 	each(t, func(t *testing.T, e *edge) {
 		for _, how := range []string{"sql", "panic", "encode", "nul"} {
 			got := e.do(t, "GET", "/v1/broken?how="+how, "")
-			if how == "nul" && got.StatusCode == 404 { // the engine took the text and found no row
+			if how == "nul" && got.Status == 404 { // the engine took the text and found no row
 				continue
 			}
 			p := got.problem(t)
@@ -136,8 +136,8 @@ func TestProbesAreQuietUnlessTheServerFails(t *testing.T) {
 		"bewildered": {bewildered{}, 500, true},
 	} {
 		e := one(t, web.Config{Readiness: tt.r})
-		if got := e.do(t, "GET", "/readyz", ""); got.StatusCode != tt.status {
-			t.Errorf("%s: status %d", name, got.StatusCode)
+		if got := e.do(t, "GET", "/readyz", ""); got.Status != tt.status {
+			t.Errorf("%s: status %d", name, got.Status)
 		}
 		e.do(t, "GET", "/v1/things", "")
 		loud := false

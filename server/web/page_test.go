@@ -22,7 +22,7 @@ func (e *edge) page(t *testing.T, query string, headers ...string) (thingPage, a
 	t.Helper()
 	got := e.do(t, "GET", "/v1/things?"+query, "", headers...)
 	var p thingPage
-	if got.StatusCode == 200 {
+	if got.Status == 200 {
 		if err := json.Unmarshal([]byte(got.body), &p); err != nil {
 			t.Fatal(err)
 		}
@@ -37,8 +37,8 @@ func TestPagesShowEveryItemOnce(t *testing.T) {
 		for {
 			var p thingPage
 			got := e.do(t, "GET", target, "")
-			if err := json.Unmarshal([]byte(got.body), &p); err != nil || got.StatusCode != 200 {
-				t.Fatalf("status %d, %v: %s", got.StatusCode, err, got.body)
+			if err := json.Unmarshal([]byte(got.body), &p); err != nil || got.Status != 200 {
+				t.Fatalf("status %d, %v: %s", got.Status, err, got.body)
 			}
 			pages++
 			for _, item := range p.Data {
@@ -68,17 +68,17 @@ func TestCursorsBelongToOneListFilterAndOwner(t *testing.T) {
 	p, _ := e.page(t, "limit=5&state=pending&state=done&kind=a")
 	cursor := "&cursor=" + url.QueryEscape(*p.NextCursor)
 	for _, same := range []string{"limit=9&state=pending&state=done&kind=a", "kind=a&state=done&state=pending", "state=done&kind=a&state=pending&limit=200"} {
-		if _, got := e.page(t, same+cursor); got.StatusCode != 200 {
-			t.Errorf("%s: status %d: %s", same, got.StatusCode, got.body)
+		if _, got := e.page(t, same+cursor); got.Status != 200 {
+			t.Errorf("%s: status %d: %s", same, got.Status, got.body)
 		}
 	}
 	for _, other := range []string{"state=pending", "state=done&kind=a", "kind=b&state=pending&state=done", "limit=5", "state=pending&state=done&kind=a&since=2026-01-15T23:00:00Z"} {
-		if _, got := e.page(t, other+cursor); got.StatusCode != 400 || got.problem(t).Code != "invalid_cursor" {
-			t.Errorf("%s: status %d: %s", other, got.StatusCode, got.body)
+		if _, got := e.page(t, other+cursor); got.Status != 400 || got.problem(t).Code != "invalid_cursor" {
+			t.Errorf("%s: status %d: %s", other, got.Status, got.body)
 		}
 	}
-	if _, got := e.page(t, "limit=5&state=pending&state=done&kind=a"+cursor, "Authorization", "Bearer stint_bob"); got.StatusCode != 400 {
-		t.Errorf("another owner's cursor: status %d", got.StatusCode)
+	if _, got := e.page(t, "limit=5&state=pending&state=done&kind=a"+cursor, "Authorization", "Bearer stint_bob"); got.Status != 400 {
+		t.Errorf("another owner's cursor: status %d", got.Status)
 	}
 }
 
@@ -92,12 +92,12 @@ func TestJunkCursorsAreRefused(t *testing.T) {
 		}
 		for _, cursor := range junk {
 			_, got := e.page(t, "limit=5&cursor="+cursor)
-			if got.StatusCode != 400 || strings.Contains(got.body, "SQL") {
-				t.Errorf("%.40s: status %d: %.300s", cursor, got.StatusCode, got.body)
+			if got.Status != 400 || strings.Contains(got.body, "SQL") {
+				t.Errorf("%.40s: status %d: %.300s", cursor, got.Status, got.body)
 			}
 		}
-		if _, got := e.page(t, "cursor="); got.StatusCode != 400 {
-			t.Errorf("an empty cursor: status %d", got.StatusCode)
+		if _, got := e.page(t, "cursor="); got.Status != 400 {
+			t.Errorf("an empty cursor: status %d", got.Status)
 		}
 	})
 }
@@ -110,14 +110,14 @@ func TestVersions(t *testing.T) {
 	}
 	for tag, want := range map[string]int{`"v3"`: 304, `W/"v3"`: 304, `"v1", "v3"`: 304, `*`: 304, `"v4"`: 200, `v3`: 200} {
 		got := e.do(t, "GET", "/v1/things/a", "", "If-None-Match", tag)
-		if got.StatusCode != want || (want == 304 && got.body != "") {
-			t.Errorf("If-None-Match %s: status %d", tag, got.StatusCode)
+		if got.Status != want || (want == 304 && got.body != "") {
+			t.Errorf("If-None-Match %s: status %d", tag, got.Status)
 		}
 	}
 	for tag, want := range map[string]int{`"v3"`: 200, `"v1","v3"`: 200, `*`: 200, `"v4"`: 412, `W/"v3"`: 412, `v3`: 412, `"v3-1f"`: 200, `"v3-1f`: 412, `"v3-`: 412, ``: 428} {
 		got := e.do(t, "PATCH", "/v1/things/a", "", "If-Match", tag)
-		if got.StatusCode != want || (want == 200 && got.Header.Get("ETag") != `"v4"`) {
-			t.Errorf("If-Match %s: status %d: %s", tag, got.StatusCode, got.body)
+		if got.Status != want || (want == 200 && got.Header.Get("ETag") != `"v4"`) {
+			t.Errorf("If-Match %s: status %d: %s", tag, got.Status, got.body)
 		}
 	}
 }

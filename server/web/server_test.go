@@ -41,14 +41,14 @@ func TestReadiness(t *testing.T) {
 	for _, tt := range tests {
 		e := one(t, web.Config{Readiness: readiness{tt.err}})
 		got := e.do(t, "GET", "/readyz", "", "Authorization", "")
-		if got.StatusCode != tt.status || driverText.MatchString(got.body) {
-			t.Errorf("%v: status %d: %s", tt.err, got.StatusCode, got.body)
+		if got.Status != tt.status || driverText.MatchString(got.body) {
+			t.Errorf("%v: status %d: %s", tt.err, got.Status, got.body)
 		}
 		if tt.code != "" && got.problem(t).Code != tt.code {
 			t.Errorf("%v: %s", tt.err, got.body)
 		}
 		got = e.do(t, "GET", "/readyz?verbose", "", "Authorization", "")
-		if got.StatusCode != tt.status || !strings.Contains(got.body, `"replica":{"pool":3}`) {
+		if got.Status != tt.status || !strings.Contains(got.body, `"replica":{"pool":3}`) {
 			t.Errorf("%v, verbose: %s", tt.err, got.body)
 		}
 	}
@@ -75,15 +75,15 @@ func TestDrainTurnsReadinessOffAndLetsRequestsEnd(t *testing.T) {
 	<-inside
 	e.Drain()
 	e.Drain()
-	if got := e.do(t, "GET", "/readyz", ""); got.StatusCode != 503 || got.problem(t).Code != "draining" || got.Header.Get("Retry-After") == "" {
-		t.Errorf("readyz: status %d: %s", got.StatusCode, got.body)
+	if got := e.do(t, "GET", "/readyz", ""); got.Status != 503 || got.problem(t).Code != "draining" || got.Header.Get("Retry-After") == "" {
+		t.Errorf("readyz: status %d: %s", got.Status, got.body)
 	}
-	if got := <-answers; got.StatusCode != 200 {
-		t.Errorf("the waiting request: status %d: %s", got.StatusCode, got.body)
+	if got := <-answers; got.Status != 200 {
+		t.Errorf("the waiting request: status %d: %s", got.Status, got.body)
 	}
 	for _, path := range []string{"/livez", "/v1/things"} {
-		if got := e.do(t, "GET", path, ""); got.StatusCode != 200 {
-			t.Errorf("%s while draining: status %d", path, got.StatusCode)
+		if got := e.do(t, "GET", path, ""); got.Status != 200 {
+			t.Errorf("%s while draining: status %d", path, got.Status)
 		}
 	}
 }
@@ -100,8 +100,8 @@ func TestAClosedReplicaAnswersItselfWhateverIsAsked(t *testing.T) {
 		}
 	}
 	for method, status := range map[string]int{"GET": 200, "HEAD": 200, "POST": 503} {
-		if got := e.do(t, method, "/livez", ""); got.StatusCode != status {
-			t.Errorf("%s /livez: status %d", method, got.StatusCode)
+		if got := e.do(t, method, "/livez", ""); got.Status != status {
+			t.Errorf("%s /livez: status %d", method, got.Status)
 		}
 	}
 }
@@ -113,13 +113,13 @@ func TestTheAdminListenerAnswersHealthOnly(t *testing.T) {
 	t.Cleanup(admin.Close)
 	e.url = admin.URL
 	for path, status := range map[string]int{"/livez": 200, "/readyz": 200, "/v1/things": 404, "/docs": 404, "/": 404, "//evil.example/..": 404} {
-		if got := e.do(t, "GET", path, ""); got.StatusCode != status {
-			t.Errorf("%s: status %d, want %d", path, got.StatusCode, status)
+		if got := e.do(t, "GET", path, ""); got.Status != status {
+			t.Errorf("%s: status %d, want %d", path, got.Status, status)
 		}
 	}
 	for method, status := range map[string]int{"HEAD": 200, "POST": 405} {
-		if got := e.do(t, method, "/livez", ""); got.StatusCode != status {
-			t.Errorf("%s: status %d", method, got.StatusCode)
+		if got := e.do(t, method, "/livez", ""); got.Status != status {
+			t.Errorf("%s: status %d", method, got.Status)
 		}
 	}
 }
@@ -174,8 +174,8 @@ func TestARequestThatRunsOutOfTimeIsToldSo(t *testing.T) {
 		return web.Answer[claimed]{}, forever(ctx)
 	})
 	for _, method := range []string{"GET", "POST"} {
-		if got := e.do(t, method, "/v1/long", ""); got.StatusCode != 503 || got.problem(t).Code != "unavailable" {
-			t.Errorf("%s: status %d: %s", method, got.StatusCode, got.body)
+		if got := e.do(t, method, "/v1/long", ""); got.Status != 503 || got.problem(t).Code != "unavailable" {
+			t.Errorf("%s: status %d: %s", method, got.Status, got.body)
 		}
 	}
 }
@@ -195,8 +195,8 @@ func TestAWaitingRequestOutlivesTheBodysDeadline(t *testing.T) {
 			}
 		}})
 	for range 2 { // the second time on the same connection
-		if got := e.do(t, "POST", "/v1/wait", "{}"); got.StatusCode != 200 {
-			t.Errorf("status %d: %s", got.StatusCode, got.body)
+		if got := e.do(t, "POST", "/v1/wait", "{}"); got.Status != 200 {
+			t.Errorf("status %d: %s", got.Status, got.body)
 		}
 	}
 }
