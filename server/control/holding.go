@@ -47,7 +47,7 @@ func (r *Runner) release(ctx context.Context, l *loop) {
 	if !had {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.releaseTime)
 	defer cancel()
 	if err := ReleaseLease(ctx, r.store, l.Name, r.holder); err != nil {
 		r.log.Warn("a lease was not released, and runs out by itself", "lease", l.Name, "error", err)

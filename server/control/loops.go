@@ -78,6 +78,8 @@ type Runner struct {
 	// Replaced by tests.
 	wait func(ctx context.Context, d time.Duration) bool // false once ctx is done
 	now  func() time.Time
+
+	releaseTime time.Duration // bounds the release of a lease; tests set a longer one
 }
 
 // loop is a Loop, its last result, and the lease that it last had.
@@ -114,7 +116,7 @@ type LoopStatus struct {
 // NewRunner is a runner of loops on s. Their passes take at most half of the
 // connections together. Each loop must pass its Check.
 func NewRunner(s *store.Store, log *slog.Logger, loops ...Loop) (*Runner, error) {
-	r := &Runner{store: s.Background(), log: log, holder: newHolder(), wait: sleep, now: time.Now}
+	r := &Runner{store: s.Background(), log: log, holder: newHolder(), wait: sleep, now: time.Now, releaseTime: releaseTime}
 	for _, l := range loops {
 		if err := l.Check(); err != nil {
 			return nil, err

@@ -65,6 +65,9 @@ var made atomic.Int64
 // nextName names one more database of this process.
 func nextName() (string, error) {
 	number, err := process()
+	if err == nil && keeper.IsClosed() {
+		err = fmt.Errorf("the connection that holds this process's lock is gone")
+	}
 	return fmt.Sprintf("%s%08x_%d", namePrefix, number, made.Add(1)), err
 }
 
