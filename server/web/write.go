@@ -49,12 +49,12 @@ type Hooks[I, O any] struct {
 // Under a key, a 2xx is kept, and so are the faults 404, 409 and 412, without
 // what fn wrote. Any other error rolls everything back, the key included.
 func Write[I, O any](a *API, op Op, fn func(ctx context.Context, q model.Querier, now coltype.Time, in *I) (Answer[O], error), hooks ...Hooks[I, O]) {
-	d := &door[I, O]{api: a, op: op, fn: fn}
+	r := &writeRoute[I, O]{api: a, op: op, fn: fn}
 	if len(hooks) > 0 {
-		d.hooks = hooks[0]
+		r.hooks = hooks[0]
 	}
 	register[I, O](a, op, true, func(ctx context.Context, in *I) *reply {
-		rep, err := d.serve(ctx, in)
+		rep, err := r.serve(ctx, in)
 		if err != nil {
 			return problemReply(explain(ctx, err), RequestID(ctx))
 		}
@@ -62,16 +62,16 @@ func Write[I, O any](a *API, op Op, fn func(ctx context.Context, q model.Querier
 	})
 }
 
-// door is the one way through which requests write.
-type door[I, O any] struct {
+// writeRoute serves a route that writes.
+type writeRoute[I, O any] struct {
 	api   *API
 	op    Op
 	fn    func(ctx context.Context, q model.Querier, now coltype.Time, in *I) (Answer[O], error)
 	hooks Hooks[I, O]
 }
 
-// passage is one request's way through the door.
-type passage[O any] struct {
+// outcome is what came of a transaction.
+type outcome[O any] struct {
 	answer   Answer[O] // zero for a replay
 	reply    *reply
 	declined bool // by Keep
@@ -80,118 +80,118 @@ type passage[O any] struct {
 // errDeclined rolls back a transaction whose answer is sent but not kept.
 var errDeclined = errors.New("answer is not kept")
 
-func (d *door[I, O]) serve(ctx context.Context, in *I) (*reply, error) {
-	key, err := stateOf(ctx).idempotencyKey(d.op)
+func (r *writeRoute[I, O]) serve(ctx context.Context, in *I) (*reply, error) {
+	key, err := stateOf(ctx).idempotencyKey(r.op)
 	if err != nil {
 		return nil, err
 	}
-	if key != nil && d.hooks.Before != nil {
-		if rep, err := d.peek(ctx, key); rep != nil || err != nil {
+	if key != nil && r.hooks.Before != nil {
+		if rep, err := r.peek(ctx, key); rep != nil || err != nil {
 			return rep, err
 		}
 	}
 	for {
-		p, err := d.attempt(ctx, key, in)
+		out, err := r.attempt(ctx, key, in)
 		if err != nil {
-			return d.besides(ctx, key, err)
+			return r.failed(ctx, key, err)
 		}
-		if !p.declined || d.hooks.Again == nil || !d.hooks.Again(ctx, in) {
-			return d.leave(ctx, p)
+		if !out.declined || r.hooks.Again == nil || !r.hooks.Again(ctx, in) {
+			return r.finish(ctx, out)
 		}
 	}
 }
 
 // peek is the answer that the key holds already; nil if it holds none.
-func (d *door[I, O]) peek(ctx context.Context, key *control.Key) (*reply, error) {
-	now, err := d.api.store.Time(ctx)
+func (r *writeRoute[I, O]) peek(ctx context.Context, key *control.Key) (*reply, error) {
+	now, err := r.api.store.Time(ctx)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := control.Peek(ctx, d.api.store, now, d.api.keyTTL, *key)
+	kept, err := control.Peek(ctx, r.api.store, now, r.api.keyTTL, *key)
 	if kept == nil || err != nil {
 		return nil, err
 	}
 	return replay(*kept), nil
 }
 
-// besides is what to answer a request that failed with err. One that could not
+// failed is what to answer a request that failed with err. One that could not
 // have its key in time looks for a kept answer, outside a transaction: it may
 // be that no other request holds the record up, but a sweep that dates it.
-func (d *door[I, O]) besides(ctx context.Context, key *control.Key, err error) (*reply, error) {
+func (r *writeRoute[I, O]) failed(ctx context.Context, key *control.Key, err error) (*reply, error) {
 	f, ok := errors.AsType[*fault.Fault](err)
 	if key == nil || !ok || f.Code != fault.IdempotencyInFlight().Code {
 		return nil, err
 	}
-	if rep, peekErr := d.peek(ctx, key); rep != nil && peekErr == nil {
+	if rep, peekErr := r.peek(ctx, key); rep != nil && peekErr == nil {
 		return rep, nil
 	}
 	return nil, err
 }
 
 // attempt is one transaction, with what comes before it.
-func (d *door[I, O]) attempt(ctx context.Context, key *control.Key, in *I) (*passage[O], error) {
-	if d.hooks.Before != nil {
-		if err := d.hooks.Before(ctx, in); err != nil {
+func (r *writeRoute[I, O]) attempt(ctx context.Context, key *control.Key, in *I) (*outcome[O], error) {
+	if r.hooks.Before != nil {
+		if err := r.hooks.Before(ctx, in); err != nil {
 			return nil, err
 		}
 	}
-	var p *passage[O]
-	err := d.api.store.Tx(ctx, func(q model.Querier) error {
-		p = &passage[O]{}
+	var out *outcome[O]
+	err := r.api.store.Tx(ctx, func(q model.Querier) error {
+		out = &outcome[O]{}
 		if key == nil {
-			return d.run(ctx, q, in, p)
+			return r.run(ctx, q, in, out)
 		}
-		return d.runKeyed(ctx, q, *key, in, p)
+		return r.runKeyed(ctx, q, *key, in, out)
 	})
 	if err != nil && !errors.Is(err, errDeclined) {
 		return nil, err
 	}
-	return p, nil
+	return out, nil
 }
 
-func (d *door[I, O]) run(ctx context.Context, q model.Querier, in *I, p *passage[O]) error {
-	now, err := d.api.store.TxTime()
+func (r *writeRoute[I, O]) run(ctx context.Context, q model.Querier, in *I, out *outcome[O]) error {
+	now, err := r.api.store.TxTime()
 	if err != nil {
 		return err
 	}
-	if p.answer, err = d.fn(ctx, q, now, in); err != nil {
+	if out.answer, err = r.fn(ctx, q, now, in); err != nil {
 		return err
 	}
-	p.declined = d.hooks.Keep != nil && !d.hooks.Keep(&p.answer.Body)
-	p.reply, err = d.encode(p.answer)
+	out.declined = r.hooks.Keep != nil && !r.hooks.Keep(&out.answer.Body)
+	out.reply, err = r.encode(out.answer)
 	return err
 }
 
-func (d *door[I, O]) runKeyed(ctx context.Context, q model.Querier, key control.Key, in *I, p *passage[O]) error {
-	now, err := d.api.store.TxTime()
+func (r *writeRoute[I, O]) runKeyed(ctx context.Context, q model.Querier, key control.Key, in *I, out *outcome[O]) error {
+	now, err := r.api.store.TxTime()
 	if err != nil {
 		return err
 	}
-	kept, err := control.Reserve(ctx, q, now, d.api.keyTTL, key)
+	kept, err := control.Reserve(ctx, q, now, r.api.keyTTL, key)
 	if err != nil {
 		return err
 	}
 	if kept != nil {
-		p.reply = replay(*kept)
+		out.reply = replay(*kept)
 		return nil
 	}
-	err = store.Savepoint(ctx, q, func() error { return d.run(ctx, q, in, p) })
+	err = store.Savepoint(ctx, q, func() error { return r.run(ctx, q, in, out) })
 	var f *fault.Fault
 	switch {
 	case errors.As(err, &f) && f.Storable():
-		p.reply = problemReply(f, RequestID(ctx))
+		out.reply = problemReply(f, RequestID(ctx))
 	case err != nil:
 		return err
-	case p.declined:
+	case out.declined:
 		return errDeclined
 	}
-	return control.Keep(ctx, q, key, control.Kept{Status: p.reply.status, Body: string(p.reply.body), ETag: p.reply.header.Get("ETag")})
+	return control.Keep(ctx, q, key, control.Kept{Status: out.reply.status, Body: string(out.reply.body), ETag: out.reply.header.Get("ETag")})
 }
 
-func (d *door[I, O]) encode(ans Answer[O]) (*reply, error) {
+func (r *writeRoute[I, O]) encode(ans Answer[O]) (*reply, error) {
 	status := ans.Status
 	if status == 0 {
-		status = d.op.status()
+		status = r.op.status()
 	}
 	if status < 200 || status > 299 {
 		return nil, fmt.Errorf("answer with status %d: only a fault is no success", status)
@@ -203,28 +203,28 @@ func (d *door[I, O]) encode(ans Answer[O]) (*reply, error) {
 	return rep, err
 }
 
-// leave is what happens after the commit. The answer is bytes already: they were
+// finish is what happens after the commit. The answer is bytes already: they were
 // made inside the transaction, which keeps them under a key, and which is rolled
 // back when they cannot be made. Only an answer that Check changed is encoded again.
-func (d *door[I, O]) leave(ctx context.Context, p *passage[O]) (*reply, error) {
-	if p.reply.fault != nil {
-		return p.reply, nil
+func (r *writeRoute[I, O]) finish(ctx context.Context, out *outcome[O]) (*reply, error) {
+	if out.reply.fault != nil {
+		return out.reply, nil
 	}
-	if p.answer.After != nil {
-		p.answer.After()
+	if out.answer.After != nil {
+		out.answer.After()
 	}
-	if p.answer.Check == nil {
-		return p.reply, nil
+	if out.answer.Check == nil {
+		return out.reply, nil
 	}
-	now, err := d.api.store.Time(ctx)
+	now, err := r.api.store.Time(ctx)
 	if err != nil {
 		return nil, err
 	}
-	changed, err := p.answer.Check(now, &p.answer.Body)
+	changed, err := out.answer.Check(now, &out.answer.Body)
 	if err != nil || !changed {
-		return p.reply, err
+		return out.reply, err
 	}
-	return d.encode(p.answer)
+	return r.encode(out.answer)
 }
 
 // replay is the answer that a key holds, byte for byte, with its ETag.
