@@ -12,8 +12,7 @@ var Tokens = keyset.Plain("tokens",
 		return model.TokenPageParams{OwnerID: ownerID, BeforeAt: from.At, BeforeID: from.ID, Max: max}
 	}, model.Reader.TokenPage)
 
-// Leases is all leases, by name: they belong to the instance, not to an
-// owner.
+// Leases is all leases, by name: they belong to the instance, not to an owner.
 var Leases = keyset.Plain("leases",
 	func(l model.Lease) keyset.Position { return keyset.Position{At: l.TakenAt, ID: l.Name} },
 	func(_ struct{}, from keyset.Position, max int64) model.LeaseListParams {

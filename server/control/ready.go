@@ -20,11 +20,11 @@ type Readiness struct {
 	overdue Overdue
 }
 
-// Overdue is how long ago the oldest lease of a job ran out that was not taken
-// back; false if none has.
+// Overdue is the time since the oldest overdue lease of a job ran out, one that
+// was not taken back; false if there is none.
 type Overdue func(ctx context.Context, q model.Reader, now coltype.Time) (age time.Duration, found bool, err error)
 
-// NewReadiness judges s; runner and overdue may be nil.
+// NewReadiness is that of a server on s; runner and overdue may be nil.
 func NewReadiness(s *store.Store, runner *Runner, overdue Overdue) *Readiness {
 	return &Readiness{store: s, runner: runner, overdue: overdue}
 }
@@ -39,7 +39,7 @@ const (
 	Unknown       = "unknown"
 )
 
-// Health is what readiness is judged by, and what /readyz?verbose shows.
+// Health is what readiness depends on, and what /readyz?verbose shows.
 type Health struct {
 	Database string       `json:"database"`
 	Engine   string       `json:"engine"`
@@ -85,14 +85,14 @@ type LeaseHealth struct {
 
 // Ready is nil if this replica can serve, else a 503 that says why not.
 func (r *Readiness) Ready(ctx context.Context) error {
-	_, err := r.judge(ctx)
+	_, err := r.check(ctx)
 	return err
 }
 
-// Health is the Health of this replica, whether Ready or not: what the judgement
-// rests on, the pool and the loops.
+// Health is the Health of this replica, whether Ready or not: what Ready depends
+// on, the pool and the loops.
 func (r *Readiness) Health(ctx context.Context) (any, error) {
-	h, err := r.judge(ctx)
+	h, err := r.check(ctx)
 	h.Pool = PoolHealth(r.store.Pool())
 	h.OldestOverdueSeconds = r.oldestOverdue(ctx)
 	h.Loops = []LoopHealth{}
@@ -137,7 +137,7 @@ func loopHealth(s LoopStatus) LoopHealth {
 	return h
 }
 
-func (r *Readiness) judge(ctx context.Context) (Health, error) {
+func (r *Readiness) check(ctx context.Context) (Health, error) {
 	h := Health{
 		Database: Unreachable, Engine: r.store.Engine(), Schema: Unknown,
 		Pending: []string{}, Ahead: []string{},

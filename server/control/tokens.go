@@ -76,8 +76,8 @@ func (in TokenIn) faults(now coltype.Time) (items []fault.Item) {
 }
 
 // Revoke ends a token, or a session, of an owner and returns it. Revoking twice
-// changes nothing. A token that the owner does not have is a 404. A Verifier that
-// knows the token is told with End.
+// changes nothing. A token that the owner does not have is a 404. After the commit
+// the caller tells the Verifier by End, so that this replica refuses it at once.
 func Revoke(ctx context.Context, q model.Querier, now coltype.Time, ownerID, tokenID string) (model.Token, error) {
 	if _, err := q.TokenRevoke(ctx, model.TokenRevokeParams{ID: tokenID, OwnerID: ownerID, RevokedAt: now}); err != nil {
 		return model.Token{}, fmt.Errorf("revoke %s: %w", tokenID, err)

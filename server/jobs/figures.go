@@ -13,13 +13,13 @@ import (
 	"github.com/stint-run/stint/server/store"
 )
 
-// kindsPage is how many rows of job_kinds a look reads at a time. It seeks the
-// first due job of each and priority; where there is one it counts up to
-// metrics.MaxDue, less if that would be more than metrics.MaxDueAll in sum.
+// kindsPage is how many rows of job_kinds a look reads at a time. For each of them
+// and each priority it seeks the first due job. Where it finds one it counts: up to
+// metrics.MaxDue, and up to metrics.MaxDueAll in sum.
 const kindsPage = 250
 
 // FiguresLoop is the pass that measures the queue, in one replica at a time, and
-// hands over what it found.
+// gives the result to hand.
 func FiguresLoop(hand func(metrics.Queue)) control.Loop {
 	measure := func(ctx context.Context, s *store.Store) (int, error) {
 		now, err := s.Time(ctx)
@@ -141,8 +141,8 @@ func (b *backlog) found(kind string, more metrics.Backlog) {
 	b.kinds[kind] = k
 }
 
-// overdue is how many leases ran out that the reaper has not taken back, and how
-// long ago the oldest did.
+// overdue counts the leases that ran out and that the reaper has not taken back,
+// and says how long ago the oldest of them did.
 func overdue(ctx context.Context, q model.Reader, now coltype.Time) (b metrics.Backlog, err error) {
 	rows, err := q.JobListOverdue(ctx, model.JobListOverdueParams{Cutoff: now, Max: metrics.MaxOverdue})
 	if err != nil {
@@ -154,8 +154,9 @@ func overdue(ctx context.Context, q model.Reader, now coltype.Time) (b metrics.B
 	return b, nil
 }
 
-// OldestOverdue is how long ago the oldest lease ran out that the reaper has not
-// taken back, among the first metrics.MaxOverdue; false if none has.
+// OldestOverdue is the time since the oldest overdue lease ran out, one that the
+// reaper has not taken back; false if there is none. It looks at the first
+// metrics.MaxOverdue of them.
 func OldestOverdue(ctx context.Context, q model.Reader, now coltype.Time) (time.Duration, bool, error) {
 	late, err := overdue(ctx, q, now)
 	return late.Oldest, late.Count > 0, err

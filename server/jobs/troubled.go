@@ -10,12 +10,11 @@ import (
 )
 
 const (
-	// maxTroubled is among how many failed, and how many claimed jobs of an owner,
-	// the newest, those that need a person are counted.
+	// maxTroubled is how many failed and how many claimed jobs of an owner Troubled
+	// looks at, the newest of each.
 	maxTroubled = 2000
 
-	// maxHeld is among how many claimed jobs of an owner, the newest, those of a
-	// worker are counted.
+	// maxHeld is how many claimed jobs of an owner Holders looks at, the newest.
 	maxHeld = 2000
 )
 
@@ -29,7 +28,8 @@ func Troubled(ctx context.Context, q model.Reader, now coltype.Time, ownerID str
 	return amongNewest(n.Failed, n.FailedWalked), amongNewest(n.Overdue, n.OverdueWalked), nil
 }
 
-// amongNewest is the count of rows that were found among the newest walked.
+// amongNewest is a count of rows that were found among the newest; there may be
+// more if so many were walked that older ones were not.
 func amongNewest(found, walked int64) web.Count {
 	c := web.Counted(found)
 	c.AtLeast = c.AtLeast || walked == maxTroubled

@@ -13,13 +13,13 @@ import (
 type List[Q, In, Row, Entry any] struct {
 	Name    string // of the rows, for errors
 	Filters []*Filter[In, Entry]
-	Leads   []Lead[Q, In, Row, Entry] // the first that fits reads; the last has no filter, so that one does
+	Leads   []Lead[Q, In, Row, Entry] // the first whose filters are all set reads; the last has none
 	At      func(Entry) Position
 	Entry   func(Row) Entry
 	// ByIDs reads the rows of a JSON list of ids, in any order.
 	ByIDs func(ctx context.Context, q Q, in In, ids string) ([]Row, error)
-	// Parent, if set, is asked when nothing was found: its error tells that what
-	// the list belongs to is not there.
+	// Parent, if set, is asked when nothing was found. Its error says that the row
+	// to which the list belongs does not exist.
 	Parent func(ctx context.Context, q Q, in In) error
 
 	whole func([]Entry) []Row
@@ -43,8 +43,9 @@ func Equal[In, Entry any](want func(In) string, has func(Entry) string) *Filter[
 	}}
 }
 
-// Leading is a filter that has a Lead of its own, before those that lack it, and
-// that no row ever leaves, so that walks need not look: "" does not filter.
+// Leading is a filter by a member that never changes and has a Lead of its own,
+// before every Lead without it. The walk of that Lead finds matching rows only,
+// so entries are not compared. "" does not filter.
 func Leading[Entry, In any](want func(In) string) *Filter[In, Entry] {
 	return &Filter[In, Entry]{Keep: func(in In) func(Entry) bool {
 		if want(in) == "" {
@@ -74,8 +75,8 @@ func Statement[Q, In, Args, T any](args func(in In, from Position, max int64) Ar
 	}
 }
 
-// Whole is a list whose walks read rows whole, for rows that are small: Entry and
-// ByIDs need not be told.
+// Whole is a list whose walks read whole rows, for rows that are small. It needs
+// no Entry and no ByIDs.
 func Whole[Q, In, Row any](l List[Q, In, Row, Row]) List[Q, In, Row, Row] {
 	l.Entry = func(row Row) Row { return row }
 	l.whole = func(rows []Row) []Row { return rows }

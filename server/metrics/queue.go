@@ -13,8 +13,8 @@ import (
 )
 
 // QueueLease is the lease under which one replica at a time measures the queue,
-// and QueueEvery the time between two looks. Figures of a look are exported for
-// three times as long when those after it fail.
+// and QueueEvery the time between two looks. When looks fail, the figures of the
+// last one that did not are exported for three times as long.
 const (
 	QueueLease = "queue-figures"
 	QueueEvery = 15 * time.Second

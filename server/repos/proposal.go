@@ -43,7 +43,7 @@ type RunBehind struct {
 	JobState *string // nil: no job, or it is gone
 }
 
-// maxCountedRepos is in how many of an owner's repositories CountOpen looks.
+// maxCountedRepos is how many repositories of an owner CountOpen looks at.
 const maxCountedRepos = 2000
 
 // CountOpen counts an owner's open proposals, in up to 2,000 repositories.

@@ -35,7 +35,7 @@ func newCursors(key []byte) cursors {
 //
 //	version   1 byte
 //	mac      16 bytes of HMAC-SHA256 over version, bind and place
-//	place    the rest, laid out as the order of the list says (layout.go)
+//	place    the rest, laid out as the order of the list says (order.go)
 //
 // The bind is not in it: it is known from the request that brings the cursor.
 // The order is a part of the bind, so that a list reads only its own layout.

@@ -9,6 +9,6 @@
 // has no way to write (List is Read for a declared list), or through Write, which
 // is one transaction with the Idempotency-Key inside it.
 //
-// Middleware is written as func(http.Handler) http.Handler, so that only api.go
-// and route.go know the router.
+// Middleware is written as func(http.Handler) http.Handler, so that only api.go,
+// route.go and browser.go know the router.
 package web

@@ -55,7 +55,7 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
 	a.answer(w, r, body)
 }
 
-// readiness judges once, and in more detail if that is asked for.
+// readiness checks once, and in more detail if that is asked for.
 func (a *API) readiness(r *http.Request) (detail any, err error) {
 	verbose := r.URL.Query().Has("verbose")
 	draining := a.stopping()

@@ -17,8 +17,8 @@ import (
 type ListOf[I listed, Row, Item any] struct {
 	Kind  string // names the list in its cursors: never change it
 	Order Order
-	// Snapshot, for an order within one, is the snapshot that a first page begins;
-	// a later page has it from its cursor.
+	// Snapshot makes the snapshot of a first page. An order within a snapshot needs
+	// it, no other has it; later pages have theirs from their cursors.
 	Snapshot func(ctx context.Context, q model.Reader, in *I) (Snapshot, error)
 	// Page reads up to w.Limit rows behind w.Position, as keyset.List.Page does.
 	Page func(ctx context.Context, q model.Reader, in *I, w Window) ([]Row, *Position, error)
@@ -35,7 +35,7 @@ type Window struct {
 // fault invalid_cursor, the page as clients see it, and the Link to the next one.
 func List[I listed, Row, Item any](a *API, op Op, of ListOf[I, Row, Item]) {
 	if (of.Snapshot != nil) != (of.Order.layout == inSnapshot) {
-		panic("web: " + op.Path + " has a snapshot that its order does not keep, or none for one that does")
+		panic("web: " + op.Path + ": Snapshot is for an order within a snapshot, which needs it")
 	}
 	op.Method = http.MethodGet
 	op.Faults = append(op.Faults, "invalid_cursor")

@@ -27,14 +27,14 @@ func (p *Page[T]) next() *string { return p.NextCursor }
 // maxListed is the size up to which a list shows a member, in bytes.
 const maxListed = 4 << 10
 
-// Member is one of an item that a list leaves out when it is large.
+// Member is a member of an item. A list leaves it out when it is large.
 type Member struct {
 	name string
 	size int
 	omit func()
 }
 
-// Omit leaves out those members that are over 4 KiB, and returns their names.
+// Omit leaves out the members that are over 4 KiB, and returns their names.
 func Omit(members ...Member) (omitted []string) {
 	omitted = []string{}
 	for _, m := range members {

@@ -53,9 +53,9 @@ func (a *API) setCookie(w http.ResponseWriter, r *http.Request, secret string, m
 	})
 }
 
-// Session is who the session stands for whose cookie the request carries; zero
-// if it carries none, or that of a session that is over. Where a cookie could be
-// read on its way, that is the fault insecure_login.
+// Session reads the request's cookie and returns whom its session stands for;
+// zero without a cookie, or if the session is over. A request that came by a way
+// on which others could read a cookie gets the fault insecure_login.
 func (a *API) Session(r *http.Request) (Principal, error) {
 	if a.cookieName(r) == "" {
 		return Principal{}, fault.InsecureLogin()
@@ -77,9 +77,9 @@ func (a *API) SignIn(w http.ResponseWriter, r *http.Request, secret string, sess
 	a.setCookie(w, r, secret, int(session.ExpiresAt.Sub(session.CreatedAt)/time.Second))
 }
 
-// SignOut ends the request's session by end, which says when, has this replica
-// refuse it at once, and takes the cookie away. Without a session it only does
-// the last.
+// SignOut ends the request's session and takes the cookie away. end ends it in
+// the database and returns when it did; from then on this replica refuses it.
+// Without a session only the cookie is taken away.
 func (a *API) SignOut(w http.ResponseWriter, r *http.Request, end func(ctx context.Context, p Principal) (coltype.Time, error)) error {
 	p, err := a.Session(r)
 	if err != nil {

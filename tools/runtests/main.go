@@ -1,14 +1,13 @@
-// runtests runs go test, tells meanwhile what it is at, and ends with the lines
-// that run again what failed. Everything else is as go test has it: its flags,
-// its closing lines, its exit code.
+// runtests runs go test, says meanwhile which tests are running, and ends with
+// the lines that run the failed ones again. Everything else is as go test has it:
+// its flags, its closing lines, its exit code.
 //
 //	runtests TARGET go test [FLAG…] [PACKAGE…]
 //
-// TARGET is the target of make that is at work and its variable of packages, as
-// in "make test pkg".
+// TARGET is the target of make and its variable of packages, as in "make test pkg".
 //
-// gotestsum is not it: that takes -json for itself, does not tell which tests
-// are running, and cannot word the line for make.
+// gotestsum would not do: it takes -json for itself, does not say which tests are
+// running, and cannot print the line for make.
 package main
 
 import (
@@ -25,7 +24,7 @@ import (
 	"time"
 )
 
-// every is how often it is told what is running.
+// every is how often it says which tests are running.
 const every = 15 * time.Second
 
 func main() {

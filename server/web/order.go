@@ -33,7 +33,7 @@ type Order struct {
 }
 
 // The orders of version 1, which every build of a rolling upgrade reads. A list
-// that one of them serves stays with it; by name is Oldest with the name as id.
+// that has one keeps it. A list by name has Oldest, with the name as the id.
 var (
 	Newest = Order{name: "newest", start: keyset.Top(), layout: timeAndID}
 	Oldest = Order{name: "oldest", start: keyset.Bottom(), layout: timeAndID}
