@@ -3,6 +3,7 @@ package keyset
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -196,6 +197,22 @@ func TestWalkOfWholeRowsRunsOneStatement(t *testing.T) {
 		rows, next, err := l.Page(t.Context(), q, in, Top(), 2)
 		if !slices.Equal(rows, want) || id(next) != fmt.Sprint(want[1]) || err != nil || len(q.ran) != 1 {
 			t.Errorf("%+v: rows %v, next %v, %v, ran %v", in, rows, next, err, q.ran)
+		}
+	}
+}
+
+// A leading filter that does not lead would keep every entry of the walk.
+func TestAFilterThatMustLeadAndDoesNotIsRefused(t *testing.T) {
+	second := Leading[int](func(in pick) string { return in.parity })
+	leads := numbers
+	leads.Filters = Filters(byKey, second)
+	noWalk := numbers
+	noWalk.Filters = Filters(byParity)
+	noWalk.Leads = []Lead[*table, pick, string, int]{{Page: page("page")}}
+	for name, l := range map[string]List[*table, pick, string, int]{"two of them": leads, "no walk": noWalk} {
+		q := &table{walk: entries(4)}
+		if _, _, err := l.Page(t.Context(), q, pick{key: "k", parity: "even"}, Top(), 2); !errors.Is(err, errNoLead) || len(q.ran) != 0 {
+			t.Errorf("%s: %v, ran %v", name, err, q.ran)
 		}
 	}
 }

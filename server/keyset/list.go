@@ -3,6 +3,7 @@ package keyset
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -30,6 +31,8 @@ type Filter[In, Entry any] struct {
 	// Keep tells which entries of a walk stay. It is nil for a request that does
 	// not filter by this member.
 	Keep func(In) func(Entry) bool
+
+	leads bool // it is never residual
 }
 
 // Equal is a filter by the value of one member; "" does not filter.
@@ -45,9 +48,10 @@ func Equal[In, Entry any](want func(In) string, has func(Entry) string) *Filter[
 
 // Leading is a filter by a member that never changes and has a Lead of its own,
 // before every Lead without it. The walk of that Lead finds matching rows only,
-// so entries are not compared. "" does not filter.
+// so entries are not compared; a request for which it does not lead is an error.
+// "" does not filter.
 func Leading[Entry, In any](want func(In) string) *Filter[In, Entry] {
-	return &Filter[In, Entry]{Keep: func(in In) func(Entry) bool {
+	return &Filter[In, Entry]{leads: true, Keep: func(in In) func(Entry) bool {
 		if want(in) == "" {
 			return nil
 		}
@@ -98,7 +102,10 @@ func Plain[Q, In, Row, Args any](name string, at func(Row) Position, args func(i
 // and rows are not read whole.
 func (l List[Q, In, Row, Entry]) Page(ctx context.Context, q Q, in In, from Position, limit int) (page []Row, next *Position, err error) {
 	var read int
-	lead, residual := l.lead(in)
+	lead, residual, err := l.lead(in)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list %s: %w", l.Name, err)
+	}
 	if residual {
 		var walk []Entry
 		walk, err = lead.Walk(ctx, q, in, from, Walk)
@@ -121,13 +128,25 @@ func (l List[Q, In, Row, Entry]) Page(ctx context.Context, q Q, in In, from Posi
 	return page, next, err
 }
 
+// errNoLead is a fault of the declaration: without it rows would be shown that
+// the request filtered out.
+var errNoLead = errors.New("no lead has all filters that must lead, or the lead has no walk for the others")
+
 // lead is the first index whose filters are all set, and whether a further
 // filter is.
-func (l List[Q, In, Row, Entry]) lead(in In) (lead Lead[Q, In, Row, Entry], residual bool) {
+func (l List[Q, In, Row, Entry]) lead(in In) (lead Lead[Q, In, Row, Entry], residual bool, err error) {
 	unset := func(f *Filter[In, Entry]) bool { return f.Keep(in) == nil }
 	at := slices.IndexFunc(l.Leads, func(lead Lead[Q, In, Row, Entry]) bool { return !slices.ContainsFunc(lead.By, unset) })
 	lead = l.Leads[at]
-	return lead, slices.ContainsFunc(l.Filters, func(f *Filter[In, Entry]) bool { return !unset(f) && !slices.Contains(lead.By, f) })
+	for _, f := range l.Filters {
+		if unset(f) || slices.Contains(lead.By, f) {
+			continue
+		}
+		if residual = true; f.leads || lead.Walk == nil {
+			err = errNoLead
+		}
+	}
+	return lead, residual, err
 }
 
 // keep is the whole filter of a request.
