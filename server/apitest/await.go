@@ -10,7 +10,7 @@ import (
 // patience is how long tests wait for what will come: a machine may be busy.
 const patience = 90 * time.Second
 
-// Await looks every few milliseconds until what is true.
+// Await looks again and again until what is true.
 func Await(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	Within(t, what, patience, is)
@@ -19,12 +19,12 @@ func Await(t testing.TB, what string, is func() bool) {
 // Within is Await where how soon is part of the promise.
 func Within(t testing.TB, what string, d time.Duration, is func() bool) {
 	t.Helper()
-	tick, late := time.NewTicker(10*time.Millisecond), time.NewTimer(d)
-	defer tick.Stop()
+	late := time.NewTimer(d)
 	defer late.Stop()
-	for !is() {
+	// What takes seconds is looked at less often: many tests wait at once.
+	for pause := 10 * time.Millisecond; !is(); pause = min(pause*5/4, 200*time.Millisecond) {
 		select {
-		case <-tick.C:
+		case <-time.After(pause):
 		case <-late.C:
 			t.Fatalf("not within %v: %s", d, what)
 		}

@@ -127,7 +127,7 @@ func TestMetricsStayBoundedWhateverClientsSend(t *testing.T) {
 		}
 		s.Must(200, "/v1/jobs/batch", `{"items":[`+strings.Join(items, ",")+`]}`)
 		c := s.As("")
-		for i := range 10_000 {
+		for i := range 1000 { // each a path of its own
 			c.Get(fmt.Sprintf("/v1/junk%d/%d?q=%d", i%100, i, i))
 		}
 		for i := range 100 {
