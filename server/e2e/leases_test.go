@@ -188,7 +188,7 @@ func TestNextStartTakesBackWhatADeadServerLeft(t *testing.T) {
 			last := claim(p.Client, "sync")
 			p.Must(201, "/v1/jobs", `{"kind":"review"}`)
 			more := claim(p.Client, "review")
-			apitest.Await(t, "a lease", func() bool { return p.Get("/v1/leases").Len("data") > 0 })
+			apitest.Await(t, "the reaper's lease", func() bool { return strings.Contains(p.Get("/v1/leases").String(), `"run-reaper"`) })
 			p.kill9()
 			term := p.db.number("select term from leases where name = 'run-reaper'")
 			for _, j := range []held{last, more} {

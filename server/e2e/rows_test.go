@@ -92,7 +92,11 @@ func scan(t *testing.T, rows result) (all [][]any) {
 // number is the first column of a query's only row.
 func (d *door) number(query string, args ...any) int64 {
 	d.t.Helper()
-	n, ok := d.query(query, args...)[0][0].(int64)
+	rows := d.query(query, args...)
+	if len(rows) != 1 {
+		d.t.Fatalf("%s: %d rows, not one", query, len(rows))
+	}
+	n, ok := rows[0][0].(int64)
 	if !ok {
 		d.t.Fatalf("%s: not a number", query)
 	}
