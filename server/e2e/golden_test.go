@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,10 +18,7 @@ import (
 	"github.com/stint-run/stint/server/apitest"
 )
 
-var (
-	update = flag.Bool("update", false, "write the golden files anew")
-	serial atomic.Int64
-)
+var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestWireFormOfEveryRoute compares one answer of each route, down to the order
 // of its members, with what clients have been promised. Both engines have the
