@@ -16,7 +16,7 @@ func Await(t testing.TB, what string, is func() bool) {
 	Within(t, what, patience, is)
 }
 
-// Within is Await where how soon is part of the promise.
+// Within is Await with a bound that is part of the promise.
 func Within(t testing.TB, what string, d time.Duration, is func() bool) {
 	t.Helper()
 	late := time.NewTimer(d)
@@ -51,7 +51,7 @@ func (l *Log) String() string {
 }
 
 // unread is what was written since the last call: tests share a server, and each
-// looks at what nobody has looked at yet.
+// test checks what was written since the check before.
 func (l *Log) unread() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

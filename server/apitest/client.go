@@ -21,13 +21,12 @@ import (
 	"time"
 )
 
-// Client calls a server as the holder of one token. Every answer is looked at
-// with the eyes of someone who wants in; see Answer.Faults.
+// Client calls a server as the holder of one token. Every answer is checked for
+// what an attacker would look for; see Answer.Faults.
 type Client struct {
 	T     testing.TB
 	Token string
-	// Lenient: answers are not held to the rules, since routes of the test's own
-	// break them.
+	// Lenient turns those checks off, for tests whose own routes break the rules.
 	Lenient bool
 
 	base func() string
@@ -69,7 +68,7 @@ func (c *Client) As(token string) *Client {
 	return &other
 }
 
-// In is the same client in another test, of whose faults it tells.
+// In is the same client, reporting to another test.
 func (c *Client) In(t testing.TB) *Client {
 	other := *c
 	other.T = t
@@ -82,8 +81,8 @@ func (c *Client) Base() string { return c.base() }
 // CloseIdle ends the connections that carry no request.
 func (c *Client) CloseIdle() { c.http.CloseIdleConnections() }
 
-// Try sends a request; headers are names and values by turns, "" takes one away.
-// Its error is that of the connection.
+// Try sends a request; headers alternate names and values, and an empty value
+// removes the header. Its error is that of the connection.
 func (c *Client) Try(ctx context.Context, method, path, body string, headers ...string) (Answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base()+path, strings.NewReader(body))
 	if err != nil {

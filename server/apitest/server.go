@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"regexp"
@@ -39,6 +40,7 @@ func Serve(t *testing.T, s *store.Store) *Server {
 		if err := r.stop(); err != nil {
 			t.Errorf("the server ended with %v", err)
 		}
+		CheckLog(t, r.log.unread()) // of the shutdown
 	})
 	in := r.of(t, "ada")
 	in.Stop = r.stop
@@ -80,10 +82,11 @@ func begin(s *store.Store, url string) (*running, error) {
 	return r, nil
 }
 
-// of is the server as the test of an owner sees it.
+// of gives a test its view of the server: a client with an admin token of the
+// owner.
 func (r *running) of(t *testing.T, owner string) *Server {
 	t.Helper()
-	t.Cleanup(func() { JudgeLog(t, r.log.unread()) })
+	t.Cleanup(func() { CheckLog(t, r.log.unread()) })
 	in := &Server{Store: r.store, Log: &r.log, Owner: owner, URL: r.url}
 	in.Client = NewClient(t, func() string { return r.main }, Token(t, r.store, owner, web.ScopeAdmin))
 	in.Admin = NewClient(t, func() string { return r.admin }, "")
@@ -95,17 +98,12 @@ func (r *running) of(t *testing.T, owner string) *Server {
 // tokens, sessions, login links, lease tokens, and the header that carries one.
 var Secrets = regexp.MustCompile(`stint_(session_|login_)?[0-9A-Za-z]{33}|[A-Z2-7]{26}\.job_|(?i)bearer `)
 
-// JudgeLog wants no secret in a log, and shows what a failed test's server said
-// of its errors.
-func JudgeLog(t testing.TB, log string) {
+// CheckLog fails the test if a server's log shows a secret or a defect. If the
+// test has failed, it shows the errors in the log.
+func CheckLog(t testing.TB, log string) {
 	t.Helper()
-	if at := Secrets.FindStringIndex(log); at != nil {
-		t.Errorf("a secret is in the log: …%s…", log[max(0, at[0]-200):min(len(log), at[1]+20)])
-	}
-	for _, word := range []string{"database is locked", "panic:", "DATA RACE"} {
-		if strings.Contains(log, word) {
-			t.Errorf("the log has %q", word)
-		}
+	for _, wrong := range logFaults(log) {
+		t.Error(wrong)
 	}
 	if !t.Failed() {
 		return
@@ -115,4 +113,17 @@ func JudgeLog(t testing.TB, log string) {
 			t.Log(line)
 		}
 	}
+}
+
+// logFaults are what no log may show.
+func logFaults(log string) (wrong []string) {
+	if at := Secrets.FindStringIndex(log); at != nil {
+		wrong = append(wrong, fmt.Sprintf("a secret is in the log: …%s…", log[max(0, at[0]-200):min(len(log), at[1]+20)]))
+	}
+	for _, word := range []string{"database is locked", "panic:", "DATA RACE"} {
+		if strings.Contains(log, word) {
+			wrong = append(wrong, fmt.Sprintf("the log has %q", word))
+		}
+	}
+	return wrong
 }

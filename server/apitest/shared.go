@@ -93,11 +93,16 @@ func (s *servers) file() (url string, err error) {
 	return url, err
 }
 
+// end stops the servers. What they wrote since the last test's check is checked
+// here: most of it is of their shutdown.
 func (s *servers) end() error {
 	var all []error
 	for _, r := range s.all {
 		all = append(all, r.stop())
 		r.store.Close()
+		for _, wrong := range logFaults(r.log.unread()) {
+			all = append(all, errors.New(wrong))
+		}
 	}
 	if s.dir != "" {
 		all = append(all, os.RemoveAll(s.dir))

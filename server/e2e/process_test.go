@@ -61,7 +61,7 @@ func build(name string, flags ...string) (string, error) {
 type process struct {
 	*apitest.Client
 	t     *testing.T
-	build func() (string, error) // binary, unless a test says otherwise
+	build func() (string, error) // binary, or that of another release
 	url   string                 // of the database; "" leaves it to env
 	store *store.Store
 	db    *door
@@ -101,7 +101,7 @@ func newProcess(t *testing.T, url string, flags ...string) *process {
 	p.Client = apitest.NewClient(t, p.URL, "")
 	t.Cleanup(func() {
 		p.kill9()
-		apitest.JudgeLog(t, p.log.String())
+		apitest.CheckLog(t, p.log.String())
 	})
 	return p
 }
