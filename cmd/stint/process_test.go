@@ -126,7 +126,7 @@ func newServing(t *testing.T, db, token string) *serving {
 // firstToken makes a token of the owner "default", and leaves nothing open.
 func firstToken(t *testing.T, db string) string {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{URL: db})
+	s, err := store.Open(t.Context(), store.Config{URL: db, Waits: dbtest.LongWaits})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func (s *serving) start(flags ...string) {
 	s.t.Helper()
 	s.CloseIdle()
 	args := append([]string{"serve", "--addr", s.addr, "--admin-addr", "", "--reap-every", "500ms"}, flags...)
-	s.process = spawn(s.t, s.env(), "stint", args...)
+	s.process = spawn(s.t, append(s.env(), apitest.LongWaits), "stint", args...)
 	apitest.Await(s.t, "a ready server", s.Ready)
 }
 

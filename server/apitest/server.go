@@ -56,6 +56,14 @@ type running struct {
 	stop        func() error
 }
 
+// Settings of the environment for `stint serve` as a process: long waits for its
+// database, so that a slow machine fails no test, and the product's, for tests
+// that are about them.
+const (
+	LongWaits    = "STINT_TEST_WAITS=30s"
+	ProductWaits = "STINT_TEST_WAITS="
+)
+
 // reapEvery is short, so that tests need not wait for the reaper.
 const reapEvery = 500 * time.Millisecond
 

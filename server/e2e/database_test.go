@@ -98,6 +98,7 @@ func behind(t *testing.T, mode string) (*process, *proxy) {
 	way.set(mode)
 	at.Host = way.addr()
 	p := newProcess(t, at.String())
+	p.env = []string{apitest.ProductWaits}
 	p.store, p.db, p.Token = s, openDoor(t, dbtest.URLOf(t, s)), apitest.Token(t, s, "ada", "admin")
 	p.launch()
 	return p, way

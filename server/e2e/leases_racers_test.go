@@ -59,7 +59,9 @@ func newRacers(t *testing.T, size int, every time.Duration) *racers {
 	token := apitest.Token(t, s, "ada", "admin")
 	for i := range size {
 		p := newProcess(t, dbtest.URLOf(t, s), "--reap-every", every.String(), "--drain-delay", "0s", "--pg-max-conns", "4", "--verbose")
-		p.env, p.Token = []string{"STINT_TEST_CLOCK_SKEW=" + skews[i%len(skews)]}, token
+		// A lease may wait no longer than the product does, so its waits count too.
+		p.env = []string{"STINT_TEST_CLOCK_SKEW=" + skews[i%len(skews)], apitest.ProductWaits}
+		p.Token = token
 		p.launch()
 		f.members = append(f.members, p)
 	}

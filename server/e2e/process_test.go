@@ -121,7 +121,7 @@ func (p *process) launch() {
 	if cmd.Dir = p.dir; cmd.Dir == "" {
 		cmd.Dir = p.t.TempDir()
 	}
-	cmd.Env = append([]string{"HOME=" + cmd.Dir, "PATH=" + os.Getenv("PATH")}, p.env...)
+	cmd.Env = append([]string{"HOME=" + cmd.Dir, "PATH=" + os.Getenv("PATH"), apitest.LongWaits}, p.env...)
 	cmd.Stdout, cmd.Stderr = p.log, p.log
 	ended, began := make(chan struct{}), len(p.log.String())
 	if err := cmd.Start(); err != nil {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
@@ -75,20 +74,6 @@ func newClock(measure func(context.Context) (time.Time, error)) (*Clock, error) 
 
 func clockOf(read func() (time.Time, time.Duration), measure func(context.Context) (time.Time, error)) *Clock {
 	return &Clock{read: read, measure: measure, asking: make(chan struct{}, 1)}
-}
-
-// testSkew shifts the wall clock that this process reads, so that a test can
-// run a replica with a wrong clock. The database's clock stays as it is.
-func testSkew() (time.Duration, error) {
-	text := os.Getenv("STINT_TEST_CLOCK_SKEW")
-	if text == "" {
-		return 0, nil
-	}
-	skew, err := time.ParseDuration(text)
-	if err != nil {
-		return 0, fmt.Errorf("STINT_TEST_CLOCK_SKEW: %q is not a duration", text)
-	}
-	return skew, nil
 }
 
 // Wall is this machine's clock as the process reads it, for who compares it with

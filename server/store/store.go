@@ -102,7 +102,11 @@ type Pool struct {
 // empty file of SQLite. A PostgreSQL server that is away is no error: calls
 // fail with 503 until it is there.
 func Open(ctx context.Context, c Config) (*Store, error) {
-	c.Waits = c.Waits.Or(productWaits)
+	waits, err := testWaits()
+	if err != nil {
+		return nil, err
+	}
+	c.Waits = c.Waits.Or(waits).Or(productWaits)
 	kind, err := EngineOf(c.URL)
 	if err != nil {
 		return nil, err
