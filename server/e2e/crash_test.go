@@ -64,10 +64,17 @@ func killLoop(t *testing.T, p *process, rounds int) {
 	for i := range rounds {
 		body, header := keyedEnqueue(i)
 		moment := time.Duration(random.IntN(12_000)) * time.Microsecond
-		kill := time.AfterFunc(moment, p.kill9)
+		killed := make(chan struct{})
+		kill := time.AfterFunc(moment, func() {
+			p.kill9()
+			close(killed)
+		})
 		first, err := p.Try(context.Background(), http.MethodPost, "/v1/jobs", body, header...)
-		kill.Stop()
-		p.kill9() // the timer may be at it; then both wait for the end
+		if kill.Stop() {
+			p.kill9()
+		} else {
+			<-killed // else it might kill the next process
+		}
 		p.restart()
 		again := p.Must(201, "/v1/jobs", body, header...)
 		if err == nil {
