@@ -149,14 +149,15 @@ func TestClaimsOfAServerRaiseItsFloors(t *testing.T) {
 		a := newAPI(t, s)
 		now := s.Now()
 		s.SetClock(func() coltype.Time { return now })
+		var made struct{ Job struct{ ID string } } // in the end the late one
 		for _, key := range []string{"first", "newer", "late"} {
-			a.call(http.MethodPost, "/v1/jobs", map[string]any{"kind": "a", "key": key}, nil)
+			a.call(http.MethodPost, "/v1/jobs", map[string]any{"kind": "a", "key": key}, &made)
 		}
 		late := func(minutes string) {
 			dbtest.SQL(t, s, map[string]string{
-				store.Postgres: "update jobs set run_at = run_at + interval '1 minute' * " + minutes + " where key = 'late'",
-				store.SQLite:   "update jobs set run_at = run_at + 60000000 * " + minutes + " where key = 'late'",
-			}[s.Engine()])
+				store.Postgres: "update jobs set run_at = run_at + interval '1 minute' * " + minutes + " where id = $1",
+				store.SQLite:   "update jobs set run_at = run_at + 60000000 * " + minutes + " where id = $1",
+			}[s.Engine()], made.Job.ID)
 		}
 		late("60")
 		for i, want := range []string{"first", "newer", "late"} {

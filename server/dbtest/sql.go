@@ -29,8 +29,8 @@ func connect(raw string) (*sql.DB, error) {
 }
 
 // DB is a pool of its own to the database of s, for tests that plant rows no
-// accessor would write, or look at plans. On SQLite it is a second process's
-// view: it waits for the store's writer, and the writer for it.
+// accessor would write, or look at plans. On SQLite it behaves as a second
+// process does: it waits for the store's writer, and the writer for it.
 func DB(t *testing.T, s *store.Store) *sql.DB {
 	t.Helper()
 	return Connect(t, URLOf(t, s))
@@ -39,7 +39,7 @@ func DB(t *testing.T, s *store.Store) *sql.DB {
 // Connect is DB by the URL of a database.
 func Connect(t *testing.T, url string) *sql.DB {
 	t.Helper()
-	db, err := connect(url)
+	db, err := connectGuarded(url, t.Errorf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,8 @@ func Connect(t *testing.T, url string) *sql.DB {
 }
 
 // SQL runs one statement beside the store. Placeholders are $1, $2, … on
-// PostgreSQL and ?1, ?2, … on SQLite ($1 works there too).
+// PostgreSQL and ?1, ?2, … on SQLite ($1 works there too). On the shared
+// database an argument must name the rows: it has those of other tests too.
 func SQL(t *testing.T, s *store.Store, query string, args ...any) {
 	t.Helper()
 	beside(t, URLOf(t, s), func(db *sql.DB) error {
@@ -57,7 +58,7 @@ func SQL(t *testing.T, s *store.Store, query string, args ...any) {
 	}, query)
 }
 
-// Plant is SQL on a database that no store has open, or could open.
+// Plant is SQL by URL, for a database that no store has open.
 func Plant(t *testing.T, url, query string) {
 	t.Helper()
 	beside(t, url, func(db *sql.DB) error {
@@ -83,21 +84,21 @@ var shared sync.Map // string → *sql.DB
 // beside runs fn on that pool, or on one of its own.
 func beside(t *testing.T, url string, fn func(db *sql.DB) error, query string) {
 	t.Helper()
-	db, err := poolOf(url)
-	if err == nil {
-		err = fn(db)
-	}
-	if _, keep := shared.Load(url); !keep && db != nil {
-		err = errors.Join(err, db.Close())
-	}
-	if err != nil {
+	if err := besideURL(url, fn, query); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
 }
 
-func poolOf(url string) (*sql.DB, error) {
+func besideURL(url string, fn func(db *sql.DB) error, query string) error {
 	if db, ok := shared.Load(url); ok {
-		return db.(*sql.DB), nil
+		if err := bound(query); err != nil {
+			return err
+		}
+		return fn(db.(*sql.DB))
 	}
-	return connect(url)
+	db, err := connect(url)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fn(db), db.Close())
 }

@@ -127,10 +127,11 @@ func bare(a apitest.Answer, id string) string {
 // write.
 func everything(s *inProcess, owners ...string) string {
 	var all []string
+	owned, args := ownedBy(owners...)
 	for _, table := range []string{"jobs", "runs", "job_kinds", "repos", "proposals", "proposal_transitions", "login_links"} {
-		all = append(all, s.db.dump(table, ownedBy(owners...)))
+		all = append(all, s.db.dump(table, owned, args...))
 	}
-	all = append(all, s.db.dump("tokens", "revoked_at is not null and "+ownedBy(owners...)))
+	all = append(all, s.db.dump("tokens", "revoked_at is not null and "+owned, args...))
 	return strings.Join(all, "\n")
 }
 

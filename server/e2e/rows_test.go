@@ -104,10 +104,10 @@ func (d *door) number(query string, args ...any) int64 {
 }
 
 // dump is the rows of a table as text, in the order of their ids.
-func (d *door) dump(table, where string) string {
+func (d *door) dump(table, where string, args ...any) string {
 	d.t.Helper()
 	var b strings.Builder
-	for _, row := range d.query("select * from " + table + " where " + where + " order by 1, 2") {
+	for _, row := range d.query("select * from "+table+" where "+where+" order by 1, 2", args...) {
 		fmt.Fprintf(&b, "%s %s\n", table, row)
 	}
 	return b.String()
@@ -116,7 +116,7 @@ func (d *door) dump(table, where string) string {
 // story is the row of a job and the rows of its runs.
 func (d *door) story(job string) string {
 	d.t.Helper()
-	return d.dump("jobs", "id = '"+job+"'") + d.dump("runs", "job_id = '"+job+"'")
+	return d.dump("jobs", "id = $1", job) + d.dump("runs", "job_id = $1", job)
 }
 
 // lease sets when the lease of a job ends.

@@ -101,7 +101,8 @@ func TestTokensAreShownNowhere(t *testing.T) {
 		if a := s.Get("/v1/tokens"); apitest.Secrets.MatchString(a.String()) {
 			t.Errorf("a list shows a token: %s", a)
 		}
-		for _, row := range s.db.query("select * from tokens where " + ownedBy(s.Owner)) {
+		owned, args := ownedBy(s.Owner)
+		for _, row := range s.db.query("select * from tokens where "+owned, args...) {
 			for _, v := range row {
 				if text, _ := v.(string); strings.Contains(text, good) {
 					t.Error("the database holds the token's text")

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -57,10 +58,17 @@ func (s *inProcess) count(what string) int64 {
 	if !found {
 		condition = "true"
 	}
-	return s.db.number("select count(*) from " + table + " where " + ownedBy(s.Owner) + " and (" + condition + ")")
+	owned, args := ownedBy(s.Owner)
+	return s.db.number("select count(*) from "+table+" where "+owned+" and ("+condition+")", args...)
 }
 
-// ownedBy is the condition of the rows of owners of these names.
-func ownedBy(names ...string) string {
-	return "owner_id in (select id from owners where name in ('" + strings.Join(names, "', '") + "'))"
+// ownedBy is the condition of the rows of owners of these names, and its
+// arguments.
+func ownedBy(names ...string) (condition string, args []any) {
+	places := make([]string, len(names))
+	for i, name := range names {
+		places[i] = fmt.Sprintf("$%d", i+1)
+		args = append(args, name)
+	}
+	return "owner_id in (select id from owners where name in (" + strings.Join(places, ", ") + "))", args
 }

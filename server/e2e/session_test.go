@@ -86,7 +86,8 @@ func TestLinkBeginsOneSession(t *testing.T) {
 			t.Errorf("the list of tokens begins with %s", a)
 		}
 		gone := link(s.Client, "")
-		s.db.exec("delete from login_links where used_at is null and " + ownedBy(s.Owner))
+		owned, args := ownedBy(s.Owner)
+		s.db.exec("delete from login_links where used_at is null and "+owned, args...)
 		unknown := login(s.Client, gone)
 		if used := login(s.Client, secret); unknown.Status != 403 || bare(used, "") != bare(unknown, "") {
 			t.Errorf("a used link: %s\nan unknown one: %s", used, unknown)
@@ -339,8 +340,9 @@ func TestSecretsOfLoginsAreShownNowhere(t *testing.T) {
 		if hit := apitest.Secrets.FindString(shown.String()); hit != "" {
 			t.Errorf("%q is shown", hit)
 		}
+		owned, args := ownedBy(s.Owner)
 		for _, table := range []string{"tokens", "login_links"} {
-			if hit := apitest.Secrets.FindString(s.db.dump(table, ownedBy(s.Owner))); hit != "" {
+			if hit := apitest.Secrets.FindString(s.db.dump(table, owned, args...)); hit != "" {
 				t.Errorf("%s holds %q", table, hit)
 			}
 		}
