@@ -19,9 +19,9 @@ type ClaimIn struct {
 	Worker       string
 	Kinds        []string
 	Limit        int64
-	LeaseSeconds *int64  // nil: each kind's own
-	Turn         uint64  // counts claims: the kind asked first rotates with it
-	Floors       *Floors // where to begin to look; it is only read
+	LeaseSeconds *int64 // nil: each kind's own
+	Turn         uint64 // counts claims: the kind asked first rotates with it
+	Start        Start  // where to begin to look, see Floors
 }
 
 // ClaimedJob is a job that the caller now holds, and the run of this attempt.
@@ -46,7 +46,7 @@ type ClaimOut struct {
 // locked are passed over, so an empty answer is true. Paused kinds are left
 // out, unknown ones have no jobs.
 func Claim(ctx context.Context, q model.Querier, now coltype.Time, in ClaimIn) (ClaimOut, error) {
-	probes, err := probes(ctx, q, now, in)
+	probes, err := probes(ctx, q, in)
 	if err != nil || len(probes) == 0 {
 		return ClaimOut{}, err
 	}
@@ -99,7 +99,7 @@ func lookAtAll(probes []probe) (changed bool) {
 }
 
 // probes are the seeks of a claim, in the order to be served.
-func probes(ctx context.Context, q model.Reader, now coltype.Time, in ClaimIn) ([]probe, error) {
+func probes(ctx context.Context, q model.Reader, in ClaimIn) ([]probe, error) {
 	kinds, err := kindsByName(ctx, q, in.OwnerID, in.Kinds)
 	if err != nil {
 		return nil, err
@@ -115,8 +115,8 @@ func probes(ctx context.Context, q model.Reader, now coltype.Time, in ClaimIn) (
 			if in.LeaseSeconds != nil {
 				lease = *in.LeaseSeconds
 			}
-			floor := in.Floors.from(now, floorKey{in.OwnerID, kind.Name, priority})
-			out = append(out, probe{Kind: kind.Name, Priority: priority, LeaseSeconds: lease, Floor: floor.UnixMicro()})
+			floor := in.Start.from(kind.Name, priority).UnixMicro()
+			out = append(out, probe{Kind: kind.Name, Priority: priority, LeaseSeconds: lease, Floor: floor})
 		}
 	}
 	return out, nil

@@ -42,7 +42,7 @@ var errUndo = errors.New("undo")
 // rows it claims; it is rolled back.
 func claimOf(d *fixture, in jobs.ClaimIn) (arg model.JobClaimParams, rows int) {
 	d.Helper()
-	in.OwnerID, in.Worker = d.Owner, "w1"
+	in = d.whole(in)
 	err := d.Store.Tx(d.Context(), func(q model.Querier) error {
 		got, err := jobs.Claim(d.Context(), overheard{q, &arg}, d.Now, in)
 		if rows = len(got.Jobs); err != nil {

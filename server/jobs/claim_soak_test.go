@@ -71,14 +71,15 @@ func TestSoakClaimRateUnderAForeignSnapshot(t *testing.T) {
 		dbtest.SQL(d.T, d.Store, "vacuum")
 		dbtest.SQL(d.T, d.Store, "analyze")
 		d.Pass(time.Hour)
-		in := jobs.ClaimIn{Kinds: []string{"build"}, Limit: 1, Floors: jobs.NewFloors()}
+		d.floors = jobs.NewFloors()
+		in := jobs.ClaimIn{Kinds: []string{"build"}, Limit: 1}
 		claims(d, in, 500) // warm-up
 		fresh := claims(d, in, 2000)
 		before := d.cost(in)
 		release := pin(d)
 		defer release()
 		for range 300 {
-			if got := d.claimIn(jobs.ClaimIn{Limit: 100, Floors: in.Floors}); len(got) != 100 {
+			if got := d.claimIn(jobs.ClaimIn{Limit: 100}); len(got) != 100 {
 				d.Fatalf("claimed %d", len(got))
 			}
 		}
@@ -88,7 +89,7 @@ func TestSoakClaimRateUnderAForeignSnapshot(t *testing.T) {
 		if pinned < 0.7*fresh {
 			d.Errorf("%.0f claims a second under the snapshot, %.0f before it: less than 70 %%", pinned, fresh)
 		}
-		in.Floors = nil
+		d.floors = nil
 		without := claims(d, in, 200)
 		d.Logf("pinned and without floors %.0f/s", without)
 	})

@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"cmp"
 	"errors"
 	"testing"
 
@@ -15,11 +16,14 @@ import (
 )
 
 // fixture is an owner's queue, with the operations as a test calls them.
-type fixture struct{ dbtest.Fixture }
+type fixture struct {
+	dbtest.Fixture
+	floors *jobs.Floors // of the claims; nil is none
+}
 
 func newFixture(t *testing.T, s *store.Store) *fixture {
 	t.Helper()
-	return &fixture{dbtest.NewFixture(t, s)}
+	return &fixture{Fixture: dbtest.NewFixture(t, s)}
 }
 
 // each runs fn for an owner of its own on each engine.
@@ -64,22 +68,24 @@ func (d *fixture) enqueue(in jobs.EnqueueIn) jobs.Enqueued {
 func (d *fixture) claimIn(in jobs.ClaimIn) []jobs.ClaimedJob {
 	d.Helper()
 	var out jobs.ClaimOut
-	in.OwnerID = d.Owner
-	if in.Worker == "" {
-		in.Worker = "w1"
-	}
-	if in.Kinds == nil {
-		in.Kinds = []string{"build"}
-	}
-	if in.Limit == 0 {
-		in.Limit = 1
-	}
+	in = d.whole(in)
 	d.Tx(func(q model.Querier) (err error) {
 		out, err = jobs.Claim(d.Context(), q, d.Now, in)
 		return err
 	})
-	in.Floors.Note(out)
+	d.floors.Note(out)
 	return out.Jobs
+}
+
+// whole is in with what it leaves out: the owner, a worker, one job of "build",
+// and where to begin.
+func (d *fixture) whole(in jobs.ClaimIn) jobs.ClaimIn {
+	in.OwnerID, in.Worker, in.Limit = d.Owner, cmp.Or(in.Worker, "w1"), cmp.Or(in.Limit, 1)
+	if in.Kinds == nil {
+		in.Kinds = []string{"build"}
+	}
+	in.Start = d.floors.Start(d.Now, d.Owner, in.Kinds)
+	return in
 }
 
 // claim claims one job of the kinds ("build" if none is named).

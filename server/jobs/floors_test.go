@@ -2,8 +2,11 @@ package jobs_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server/dbtest"
@@ -46,17 +49,18 @@ func TestClaimsBeginWhereTheLastOnesEnded(t *testing.T) {
 		plant(d, 4000, "build", jobs.Pending, d.Now)
 		spread(d)
 		d.Pass(time.Hour)
-		in := jobs.ClaimIn{Kinds: []string{"build"}, Limit: 1, Floors: jobs.NewFloors()}
+		d.floors = jobs.NewFloors()
+		in := jobs.ClaimIn{Kinds: []string{"build"}, Limit: 1}
 		fresh := d.cost(in)
 		release := pin(d)
 		defer release()
 		for range 30 {
-			if got := d.claimIn(jobs.ClaimIn{Limit: 100, Floors: in.Floors}); len(got) != 100 {
+			if got := d.claimIn(jobs.ClaimIn{Limit: 100}); len(got) != 100 {
 				d.Fatalf("claimed %d", len(got))
 			}
 		}
 		with := d.cost(in)
-		in.Floors = nil
+		d.floors = nil
 		without := d.cost(in)
 		d.Logf("fresh %+v, after 3,000 claims %+v, without a floor %+v", fresh, with, without)
 		if with.all > fresh.all+12 {
@@ -76,9 +80,9 @@ func TestWhatLiesBelowTheFloorIsFound(t *testing.T) {
 		}
 		plant(d, 2, "build", jobs.Pending, d.Now.Add(time.Minute))
 		d.Pass(time.Hour)
-		in := jobs.ClaimIn{Floors: jobs.NewFloors()}
+		d.floors = jobs.NewFloors()
 		claimed := func() string {
-			got := d.claimIn(in)
+			got := d.claimIn(jobs.ClaimIn{})
 			if len(got) != 1 {
 				return ""
 			}
@@ -102,12 +106,12 @@ func TestOnceASecondAClaimLooksBelowTheFloor(t *testing.T) {
 	eachWhole(t, func(d *fixture) {
 		plant(d, 3, "build", jobs.Pending, d.Now.Add(time.Minute))
 		d.Pass(time.Hour)
-		in := jobs.ClaimIn{Floors: jobs.NewFloors()}
-		d.claimIn(in)
+		d.floors = jobs.NewFloors()
+		d.claimIn(jobs.ClaimIn{})
 		plantFor(d, 2, "late", row{"build", jobs.Pending, 3, dbtest.T0})
 		d.Pass(time.Second)
 		for _, want := range []string{"job_late_00000001", "job_late_00000002"} { // the floor falls to the first
-			if got := d.claimIn(in)[0].Job.ID; got != want {
+			if got := d.claimIn(jobs.ClaimIn{})[0].Job.ID; got != want {
 				d.Errorf("claimed %s, want %s", got, want)
 			}
 		}
@@ -121,7 +125,8 @@ func TestFloorsAreOfOneOwnerKindAndPriority(t *testing.T) {
 		plantFor(d, 1, "a", row{"build", jobs.Pending, 3, newer})
 		plantFor(d, 1, "b", row{"build", jobs.Pending, 3, newer})
 		d.Pass(time.Hour)
-		in := jobs.ClaimIn{Floors: jobs.NewFloors(), Kinds: []string{"build", "test"}}
+		d.floors = jobs.NewFloors()
+		in := jobs.ClaimIn{Kinds: []string{"build", "test"}}
 		d.claimIn(in)
 		plantFor(d, 1, "urgent", row{"build", jobs.Pending, 2, dbtest.T0})
 		plantFor(d, 1, "other", row{"test", jobs.Pending, 1, dbtest.T0})
@@ -140,12 +145,12 @@ func TestAClaimThatIsRunAgainRaisedNoFloor(t *testing.T) {
 		plantFor(d, 1, "older", row{"build", jobs.Pending, 3, dbtest.T0})
 		plantFor(d, 1, "newer", row{"build", jobs.Pending, 3, dbtest.T0.Add(time.Minute)})
 		d.Pass(time.Hour)
-		floors := jobs.NewFloors()
+		d.floors = jobs.NewFloors()
+		in := d.whole(jobs.ClaimIn{})
 		var got [][]jobs.ClaimedJob
 		d.Tx(func(q model.Querier) error {
-			out, err := jobs.Claim(d.Context(), q, d.Now, jobs.ClaimIn{
-				OwnerID: d.Owner, Worker: "w1", Kinds: []string{"build"}, Limit: int64(2 - len(got)), Floors: floors,
-			})
+			in.Limit = int64(2 - len(got))
+			out, err := jobs.Claim(d.Context(), q, d.Now, in)
 			if got = append(got, out.Jobs); err != nil || len(got) == 2 {
 				return err
 			}
@@ -158,19 +163,77 @@ func TestAClaimThatIsRunAgainRaisedNoFloor(t *testing.T) {
 	})
 }
 
-// A look below the floor that is rolled back is due again at once: the work that
-// it found waits for no second one.
-func TestALookBelowTheFloorCountsOnceItIsCommitted(t *testing.T) {
+// A look below the floor that is rolled back comes again a second later.
+func TestALookBelowTheFloorThatIsRolledBackComesAgain(t *testing.T) {
 	eachWhole(t, func(d *fixture) {
-		plant(d, 2, "build", jobs.Pending, d.Now.Add(time.Minute))
+		plant(d, 3, "build", jobs.Pending, d.Now.Add(time.Minute))
 		d.Pass(time.Hour)
-		in := jobs.ClaimIn{Kinds: []string{"build"}, Limit: 1, Floors: jobs.NewFloors()}
-		d.claimIn(in)
+		d.floors = jobs.NewFloors()
+		d.claim()
 		plantFor(d, 1, "late", row{"build", jobs.Pending, 3, dbtest.T0})
 		d.Pass(time.Second)
-		claimOf(d, in)
-		if got := d.claimIn(in)[0].Job.ID; got != "job_late_00000001" {
-			d.Errorf("claimed %s", got)
+		claimOf(d, jobs.ClaimIn{})
+		d.claim()
+		d.state("job_late_00000001", jobs.Pending)
+		d.Pass(time.Second)
+		d.claim()
+		d.state("job_late_00000001", jobs.Claimed)
+	})
+}
+
+// below is the kinds of a claim that looks below their floors; it is rolled back.
+func (d *fixture) below(kinds []string) (looked []string) {
+	d.Helper()
+	arg, _ := claimOf(d, jobs.ClaimIn{Kinds: kinds})
+	var probes []struct {
+		Kind            string
+		Priority, Floor int64
+	}
+	if err := json.Unmarshal([]byte(arg.Probes), &probes); err != nil {
+		d.Fatal(err)
+	}
+	for _, p := range probes {
+		if p.Priority == 3 && p.Floor < dbtest.T0.Add(-time.Hour).UnixMicro() {
+			looked = append(looked, p.Kind)
+		}
+	}
+	return looked
+}
+
+// One claim of a second looks below the floors of a kind; that of another kind
+// or owner is no substitute.
+func TestOneClaimOfASecondLooksBelowTheFloorsOfAKind(t *testing.T) {
+	each(t, func(d *fixture) {
+		other, both := newFixture(d.T, d.Store), []string{"build", "test"}
+		d.floors = jobs.NewFloors()
+		other.floors = d.floors
+		for _, of := range []*fixture{d, other} {
+			plantFor(of, 2, of.Owner+"a", row{"build", jobs.Pending, 3, of.Now})
+			plantFor(of, 2, of.Owner+"b", row{"test", jobs.Pending, 3, of.Now})
+			of.Pass(time.Minute)
+			of.claim("build")
+			of.claim("test")
+		}
+		for range 2 {
+			for i, tt := range []struct {
+				of          *fixture
+				kinds, want []string
+			}{
+				{d, both, nil}, // a look set the floors, or came less than a second ago
+				{d, both[:1], both[:1]},
+				{d, both, both[1:]},
+				{d, both, nil},
+				{other, both, both},
+				{other, both[:1], nil},
+			} {
+				if i == 1 {
+					d.Pass(time.Second)
+					other.Pass(time.Second)
+				}
+				if diff := cmp.Diff(tt.want, tt.of.below(tt.kinds)); diff != "" {
+					d.Errorf("claim %d (-want +got)\n%s", i, diff)
+				}
+			}
 		}
 	})
 }

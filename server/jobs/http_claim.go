@@ -24,8 +24,9 @@ type claimInput struct {
 		LeaseSeconds *int64     `json:"lease_seconds,omitempty" minimum:"10" maximum:"86400" doc:"Absent: each kind's own."`
 		WaitSeconds  int64      `json:"wait_seconds,omitempty" minimum:"0" maximum:"30" default:"0" doc:"How long to wait for work while there is none."`
 	}
-	turn uint64 // of the look that comes next
-	wait *waiter
+	turn  uint64 // of the look that comes next
+	start Start  // and where it begins
+	wait  *waiter
 }
 
 // kinds are the names asked for.
@@ -51,7 +52,7 @@ func (h *routes) claim(ctx context.Context, q model.Querier, now coltype.Time, i
 	}
 	claimed, err := Claim(ctx, q, now, ClaimIn{
 		OwnerID: web.Caller(ctx).OwnerID, Worker: in.Body.Worker, Kinds: in.kinds(),
-		Limit: max(in.Body.Limit, 1), LeaseSeconds: in.Body.LeaseSeconds, Turn: in.turn, Floors: h.floors,
+		Limit: max(in.Body.Limit, 1), LeaseSeconds: in.Body.LeaseSeconds, Turn: in.turn, Start: in.start,
 	})
 	if err != nil {
 		return web.Answer[claimAnswer]{}, err
@@ -96,16 +97,21 @@ func (h *routes) claimHooks() web.Hooks[claimInput, claimAnswer] {
 	}
 }
 
-// before takes the turn of a look, and begins the waiting before the first one,
-// so that no wake-up between the look and the wait is missed.
+// before takes the turn of a look and where it begins, and begins the waiting
+// before the first one, so that no wake-up between the look and the wait is missed.
 func (h *routes) before(ctx context.Context, in *claimInput) error {
-	in.turn = h.turn.Add(1)
+	now, err := h.store.Time(ctx)
+	if err != nil {
+		return err
+	}
+	owner, kinds := web.Caller(ctx).OwnerID, in.kinds()
+	in.turn, in.start = h.turn.Add(1), h.floors.Start(now, owner, kinds)
 	if in.Body.WaitSeconds == 0 || in.wait != nil {
 		return nil
 	}
-	wake, stop := h.hub.Listen(web.Caller(ctx).OwnerID, in.kinds())
+	wake, stop := h.hub.Listen(owner, kinds)
 	context.AfterFunc(ctx, stop)
-	in.wait = &waiter{until: h.store.Now().Add(seconds(in.Body.WaitSeconds)), wake: wake}
+	in.wait = &waiter{until: now.Add(seconds(in.Body.WaitSeconds)), wake: wake}
 	return nil
 }
 
