@@ -51,6 +51,16 @@ func serveHere(t *testing.T, s *store.Store) *inProcess {
 	return &inProcess{Server: apitest.Serve(t, s), db: openDoor(t, dbtest.URLOf(t, s))}
 }
 
+// awaitInFlight waits until the server answers n requests. One that the client
+// has written may still be unread, and a stopping server resets its connection.
+func (s *inProcess) awaitInFlight(n int) {
+	s.T.Helper()
+	apitest.Await(s.T, fmt.Sprint(n, " requests in flight"), func() bool {
+		found, _ := s.scrape().value("stint_http_requests_in_flight", "")
+		return int(found) == n+1 // and the scrape
+	})
+}
+
 // count is how many rows of the owner's there are, as in "jobs where attempt = 1".
 func (s *inProcess) count(what string) int64 {
 	s.T.Helper()

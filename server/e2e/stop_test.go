@@ -110,7 +110,7 @@ func TestRequestInFlightFinishesWhileReadyIsRed(t *testing.T) {
 		if _, err := conn.Write([]byte(head + keyed[:5])); err != nil {
 			t.Fatal(err)
 		}
-		s.Get("/v1/whoami") // gives the server the time to begin
+		s.awaitInFlight(1)
 		stopped := make(chan error, 1)
 		go func() { stopped <- s.Stop() }()
 		apitest.Await(t, "ready is red", func() bool { return s.Admin.Get("/readyz").Str("code") == "draining" })

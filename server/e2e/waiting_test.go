@@ -66,7 +66,7 @@ func TestWaitingClaimIsAnsweredWhenTheServerStops(t *testing.T) {
 	t.Parallel()
 	eachOwn(t, func(t *testing.T, s *inProcess) {
 		claims := []<-chan apitest.Answer{waiting(s.Client, waitingClaim), waiting(s.Client, waitingClaim)}
-		s.Get("/v1/whoami")
+		s.awaitInFlight(len(claims))
 		began := time.Now()
 		if err := s.Stop(); err != nil {
 			t.Error(err)
