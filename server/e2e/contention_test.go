@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/stint-run/stint/server/apitest"
-	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -68,12 +67,13 @@ func oneJob(t *testing.T, body string, through []*apitest.Client) {
 	}
 }
 
-// replicas are two servers on one PostgreSQL database.
-func replicas(t *testing.T) (a, b *inProcess) {
+// replicas are two servers on one PostgreSQL database, one of them a process of
+// its own: they share nothing else.
+func replicas(t *testing.T) (a *inProcess, b *process) {
 	t.Helper()
 	a = serveOn(t, store.Postgres, store.Config{})
-	b = serveHere(t, dbtest.Open(t, store.Config{URL: dbtest.URLOf(t, a.Store)}))
-	b.Client = b.As(a.Token) // a key is its token's
+	b = startOn(t, a.Store)
+	b.Token = a.Token // a key is its token's
 	return a, b
 }
 

@@ -149,7 +149,7 @@ func TestDatabaseThatIsAwayIsWaitedFor(t *testing.T) {
 		way.set(closed) // what went silent ends
 		way.set(open)
 		apitest.Await(t, "ready", p.Client.Ready)
-		p.Post("/v1/jobs", keyed)
+		apitest.Await(t, "a write is taken", func() bool { return p.Post("/v1/jobs", keyed).Status == http.StatusCreated })
 	}
 	ended.Store(true)
 	load.Wait()
