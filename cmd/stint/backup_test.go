@@ -88,7 +88,7 @@ func (s *replica) engine() string {
 	return engine
 }
 
-// send posts a body, which is to be taken.
+// send posts a body and fails the test unless it is accepted.
 func (s *replica) send(path string, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {

@@ -92,9 +92,9 @@ func (v way) request(method, path, form string) *http.Request {
 // here is from this machine.
 func here(headers map[string]string) way { return way{"127.0.0.1:5", "http://127.0.0.1:8480", headers} }
 
-// TestLoginNeedsAWayOnWhichNobodyListens: TLS, here or at a trusted proxy, or
+// TestLoginNeedsAnEncryptedOrLocalConnection: TLS, here or at a trusted proxy, or
 // this machine alone.
-func TestLoginNeedsAWayOnWhichNobodyListens(t *testing.T) {
+func TestLoginNeedsAnEncryptedOrLocalConnection(t *testing.T) {
 	t.Parallel()
 	const secure, plain = "__Host-stint=", "stint_session="
 	s := serve(t, netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.9/32"))

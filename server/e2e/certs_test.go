@@ -64,7 +64,7 @@ func stint(t *testing.T, env []string, args ...string) (stdout, stderr string, c
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// told is stint, run again while all it heard was the end of the connection. In
+// told runs stint, up to five times while it only reports a reset connection. In
 // TLS 1.3 the server refuses a certificate after the client's handshake is done,
 // and the reset of its socket may overtake the alert that says why. Exit code 75
 // says to try again.

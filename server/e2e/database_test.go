@@ -41,7 +41,7 @@ func TestReadOnlyDatabaseIsReportedAndLeftByItself(t *testing.T) {
 
 // readOnly makes the database refuse writes, or take them again, and cuts the
 // connections of everybody else.
-func readOnly(d *door, setting string) {
+func readOnly(d *beside, setting string) {
 	database := d.query("select current_database()")[0][0]
 	for _, statement := range []string{
 		"set default_transaction_read_only = off",
@@ -99,7 +99,7 @@ func behind(t *testing.T, mode string) (*process, *proxy) {
 	at.Host = way.addr()
 	p := newProcess(t, at.String())
 	p.env = []string{apitest.ProductWaits}
-	p.store, p.db, p.Token = s, openDoor(t, dbtest.URLOf(t, s)), apitest.Token(t, s, "ada", "admin")
+	p.store, p.db, p.Token = s, lookBeside(t, dbtest.URLOf(t, s)), apitest.Token(t, s, "ada", "admin")
 	p.launch()
 	return p, way
 }

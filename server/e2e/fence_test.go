@@ -31,12 +31,12 @@ func TestStaleWorkerIsRefusedAndChangesNothing(t *testing.T) {
 		if present.id != old.id || present.token == old.token {
 			t.Fatalf("old %v, present %v", old, present)
 		}
-		for action, members := range actions {
-			refused(t, s, old, action, members, "claimed", present.id)
+		for action := range actions {
+			refused(s, old, action, "claimed", present.id)
 		}
 		s.Must(200, present.path("complete"), present.with(`"result":2`))
-		for action, members := range actions {
-			refused(t, s, old, action, members, "succeeded", present.id)
+		for action := range actions {
+			refused(s, old, action, "succeeded", present.id)
 		}
 		runs := s.Get("/v1/runs?job_id=" + old.id)
 		if runs.Str("data.1.status") != "abandoned" || runs.Str("data.1.terminal_reason") != "lease_expired" || runs.Str("data.0.status") != "succeeded" {
@@ -46,15 +46,15 @@ func TestStaleWorkerIsRefusedAndChangesNothing(t *testing.T) {
 }
 
 // refused wants 409 lease_lost, and the rows of job and runs as they were.
-func refused(t *testing.T, s *inProcess, j held, action, members, state, job string) {
-	t.Helper()
+func refused(s *inProcess, j held, action, state, job string) {
+	s.T.Helper()
 	before := s.db.story(job)
-	a := s.Post(j.path(action), j.with(members))
+	a := s.Post(j.path(action), j.with(actions[action]))
 	if a.Status != http.StatusConflict || a.Str("code") != "lease_lost" || a.Str("job_id") != job || a.Str("state") != state || a.At("retryable") != false {
-		t.Errorf("%s by a stale worker: %s", action, a)
+		s.T.Errorf("%s by a stale worker: %s", action, a)
 	}
 	if after := s.db.story(job); after != before {
-		t.Errorf("%s by a stale worker changed\n%s to\n%s", action, before, after)
+		s.T.Errorf("%s by a stale worker changed\n%s to\n%s", action, before, after)
 	}
 }
 
@@ -76,7 +76,7 @@ func TestForeignTokensAndRepeatsOfAFinish(t *testing.T) {
 		for action, members := range actions {
 			j := claimed(s.Client)
 			for _, token := range []string{other.token, "", strings.Repeat("x", 128), "'; drop table jobs; --"} {
-				refused(t, s, held{id: j.id, token: token}, action, members, "claimed", j.id)
+				refused(s, held{id: j.id, token: token}, action, "claimed", j.id)
 			}
 			first := s.Must(200, j.path(action), j.with(members))
 			if action == "heartbeat" {

@@ -60,7 +60,7 @@ func (in *inProcess) awaitBlocked(t *testing.T, n int64) {
 	apitest.Await(t, "statements wait", func() bool { return blocked(in.db) >= n })
 }
 
-func blocked(d *door) int64 {
+func blocked(d *beside) int64 {
 	return d.number("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
 }
 

@@ -24,7 +24,7 @@ var skews = []string{"0s", "3m", "-3m", "90s", "-90s", "10m", "-10m", "2h"}
 type racers struct {
 	t       *testing.T
 	s       *store.Store
-	db      *door
+	db      *beside
 	every   time.Duration
 	members []*process
 	blows   []blow
@@ -52,7 +52,7 @@ var auditing = []string{
 func newRacers(t *testing.T, size int, every time.Duration) *racers {
 	t.Helper()
 	s := dbtest.Open(t, store.Config{URL: dbtest.Fresh(t, store.Postgres)})
-	f := &racers{t: t, s: s, db: openDoor(t, dbtest.URLOf(t, s)), every: every}
+	f := &racers{t: t, s: s, db: lookBeside(t, dbtest.URLOf(t, s)), every: every}
 	for _, statement := range auditing {
 		f.db.exec(statement)
 	}
@@ -178,7 +178,7 @@ func (f *racers) changes() (all []change) {
 const clockError = 500 * time.Millisecond
 
 // wrong says which promise a change of the lease breaks, "" if none. The
-// database's own clock judges, by which no replica's wall clock counts.
+// database's own clock decides; no replica's wall clock counts.
 func (c change) wrong(ttl time.Duration) string {
 	switch {
 	case c.expires.Sub(c.at) > ttl+clockError:

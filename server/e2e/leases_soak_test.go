@@ -11,5 +11,5 @@ func TestSoakOneReplicaAtATimeHoldsALease(t *testing.T) {
 	f := newRacers(t, 8, time.Second)
 	// The machine's own stalls are not the lease's.
 	stall := f.watch(func() { f.race(2 * time.Minute) })
-	f.judge(3 * stall)
+	f.check(3 * stall)
 }

@@ -23,7 +23,7 @@ func TestOneReplicaAtATimeHoldsALease(t *testing.T) {
 	t.Parallel()
 	f := newRacers(t, 8, 300*time.Millisecond)
 	f.watch(func() { f.race(0) })
-	f.judge(10 * time.Second) // a busy machine is no fault; the soak is strict
+	f.check(10 * time.Second) // a busy machine is no fault; the soak is strict
 }
 
 // watch runs fn, and measures meanwhile the longest that the machine and the
@@ -85,9 +85,9 @@ func (f *racers) passes() (all []passed) {
 	return all
 }
 
-// judge wants no term with two holders, no lease taken early, a pass at least
+// check wants no term with two holders, no lease taken early, a pass at least
 // once in two intervals and the slack given, and each job taken back once.
-func (f *racers) judge(slack time.Duration) {
+func (f *racers) check(slack time.Duration) {
 	f.t.Helper()
 	holders := map[int64]string{}
 	changes := f.changes()
@@ -149,8 +149,8 @@ func (f *racers) reapedOnce() {
 	}
 }
 
-// The judge of the race sees what it is there for.
-func TestJudgeOfLeasesSeesWhatItForbids(t *testing.T) {
+// The check of the race finds what it is there for.
+func TestCheckOfLeasesFindsWhatItForbids(t *testing.T) {
 	t.Parallel()
 	at := dbtest.T0.Time
 	good := change{at: at, taken: at, expires: at.Add(3 * time.Second), holder: "b", term: 2, oldHolder: "a", oldTerm: 1, oldExpires: at.Add(-time.Millisecond)}

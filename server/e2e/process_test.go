@@ -64,7 +64,7 @@ type process struct {
 	build func() (string, error) // binary, or that of another release
 	url   string                 // of the database; "" leaves it to env
 	store *store.Store
-	db    *door
+	db    *beside
 	env   []string
 	dir   string // to start in; "" is a new one
 	flags []string
@@ -88,7 +88,7 @@ func start(t *testing.T, engine string, flags ...string) *process {
 func startOn(t *testing.T, s *store.Store, flags ...string) *process {
 	t.Helper()
 	p := newProcess(t, dbtest.URLOf(t, s), flags...)
-	p.store, p.db = s, openDoor(t, dbtest.URLOf(t, s))
+	p.store, p.db = s, lookBeside(t, dbtest.URLOf(t, s))
 	p.Token = apitest.Token(t, s, "ada", web.ScopeAdmin)
 	p.launch()
 	p.awaitReady()

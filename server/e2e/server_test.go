@@ -12,11 +12,11 @@ import (
 
 var engines = []string{store.SQLite, store.Postgres}
 
-// inProcess is a whole server of this process, as an owner sees it, and a way of
-// the test's own into its database.
+// inProcess is a whole server of this process, as an owner sees it, and a
+// connection to its database.
 type inProcess struct {
 	*apitest.Server
-	db *door
+	db *beside
 }
 
 // each runs fn on the servers that all tests share, one of each engine, for an
@@ -29,7 +29,7 @@ func each(t *testing.T, fn func(t *testing.T, s *inProcess)) {
 func shared(t *testing.T, engine string) *inProcess {
 	t.Helper()
 	s := apitest.Shared(t, engine)
-	return &inProcess{Server: s, db: openDoor(t, s.URL)}
+	return &inProcess{Server: s, db: lookBeside(t, s.URL)}
 }
 
 // eachOwn is each for what is about the server, its clock or all owners: a
@@ -48,7 +48,7 @@ func serveOn(t *testing.T, engine string, c store.Config) *inProcess {
 
 func serveHere(t *testing.T, s *store.Store) *inProcess {
 	t.Helper()
-	return &inProcess{Server: apitest.Serve(t, s), db: openDoor(t, dbtest.URLOf(t, s))}
+	return &inProcess{Server: apitest.Serve(t, s), db: lookBeside(t, dbtest.URLOf(t, s))}
 }
 
 // awaitInFlight waits until the server answers n requests. One that the client

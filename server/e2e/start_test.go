@@ -26,7 +26,7 @@ func TestServersThatStartAtOnceOnAnEmptyDatabaseAllComeUp(t *testing.T) {
 		applied += strings.Count(p.log.String(), `msg="applied migration"`)
 	}
 	s := dbtest.Open(t, store.Config{URL: url})
-	if known := openDoor(t, dbtest.URLOf(t, s)).number("select count(*) from schema_migrations"); applied != int(known) || applied == 0 {
+	if known := lookBeside(t, dbtest.URLOf(t, s)).number("select count(*) from schema_migrations"); applied != int(known) || applied == 0 {
 		t.Errorf("%d migrations were applied, %d are recorded", applied, known)
 	}
 	token := apitest.Token(t, s, "ada", "admin")
@@ -163,8 +163,8 @@ func TestOldBuildLeavesANewerSchemaAlone(t *testing.T) {
 	})
 }
 
-// TestReplicasWithWrongClocksLeaveLeasesAlone: the database's clock writes and
-// judges every lease, so neither a fast nor a slow replica takes one early, or
+// TestReplicasWithWrongClocksLeaveLeasesAlone: the database's clock writes
+// every lease and ends it, so neither a fast nor a slow replica takes one early, or
 // makes one longer.
 func TestReplicasWithWrongClocksLeaveLeasesAlone(t *testing.T) {
 	t.Parallel()

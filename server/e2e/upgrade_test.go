@@ -17,7 +17,7 @@ import (
 func TestRollingUpgradeFailsNoRequest(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Open(t, store.Config{URL: dbtest.Fresh(t, store.Postgres)})
-	db := openDoor(t, dbtest.URLOf(t, s))
+	db := lookBeside(t, dbtest.URLOf(t, s))
 	f := newFleet(t, s, 3)
 	old := append([]*process(nil), f.all...)
 	load := f.load(8)
@@ -77,7 +77,7 @@ func nextVersion() string {
 
 // wantOnce: every job that was acknowledged stands, and was done once, by one
 // claim.
-func wantOnce(t *testing.T, db *door, load *traffic) {
+func wantOnce(t *testing.T, db *beside, load *traffic) {
 	t.Helper()
 	if len(load.enqueued.n) == 0 || len(load.settled.n) != len(load.enqueued.n) {
 		t.Errorf("%d jobs were enqueued, %d finished", len(load.enqueued.n), len(load.settled.n))
@@ -102,7 +102,7 @@ func wantOnce(t *testing.T, db *door, load *traffic) {
 
 // refusesNewer: a new start of the old build writes nothing, and says what it
 // does not know and what to do.
-func refusesNewer(t *testing.T, db *door, s *store.Store, old *process) {
+func refusesNewer(t *testing.T, db *beside, s *store.Store, old *process) {
 	t.Helper()
 	before := wholeDump(db)
 	for _, mode := range []string{"auto", "verify", "off"} {
@@ -124,7 +124,7 @@ func refusesNewer(t *testing.T, db *door, s *store.Store, old *process) {
 }
 
 // wholeDump is what a start could write to.
-func wholeDump(db *door) string {
+func wholeDump(db *beside) string {
 	return db.dump("schema_migrations", "true") + db.dump("owners", "true") + db.dump("tokens", "true") + db.dump("meta", "true")
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/stint-run/stint/server/store"
 )
 
-// door is a way of the test's own into a server's database.
-type door struct {
+// beside is a connection of the test's own to a server's database.
+type beside struct {
 	t      *testing.T
 	engine string
 	query  func(query string, args ...any) [][]any
@@ -23,7 +23,7 @@ type door struct {
 	hold func(statement string) (release func())
 }
 
-func openDoor(t *testing.T, url string) *door {
+func lookBeside(t *testing.T, url string) *beside {
 	t.Helper()
 	db := dbtest.Connect(t, url)
 	engine, err := store.EngineOf(url)
@@ -58,7 +58,7 @@ func openDoor(t *testing.T, url string) *door {
 		}
 		return release
 	}
-	return &door{t: t, engine: engine, query: query, exec: exec, hold: hold}
+	return &beside{t: t, engine: engine, query: query, exec: exec, hold: hold}
 }
 
 // result is what scan needs of the rows of a query.
@@ -90,7 +90,7 @@ func scan(t *testing.T, rows result) (all [][]any) {
 }
 
 // number is the first column of a query's only row.
-func (d *door) number(query string, args ...any) int64 {
+func (d *beside) number(query string, args ...any) int64 {
 	d.t.Helper()
 	rows := d.query(query, args...)
 	if len(rows) != 1 {
@@ -104,7 +104,7 @@ func (d *door) number(query string, args ...any) int64 {
 }
 
 // dump is the rows of a table as text, in the order of their ids.
-func (d *door) dump(table, where string, args ...any) string {
+func (d *beside) dump(table, where string, args ...any) string {
 	d.t.Helper()
 	var b strings.Builder
 	for _, row := range d.query("select * from "+table+" where "+where+" order by 1, 2", args...) {
@@ -114,13 +114,13 @@ func (d *door) dump(table, where string, args ...any) string {
 }
 
 // story is the row of a job and the rows of its runs.
-func (d *door) story(job string) string {
+func (d *beside) story(job string) string {
 	d.t.Helper()
 	return d.dump("jobs", "id = $1", job) + d.dump("runs", "job_id = $1", job)
 }
 
 // lease sets when the lease of a job ends.
-func (d *door) lease(job string, ends coltype.Time) {
+func (d *beside) lease(job string, ends coltype.Time) {
 	d.t.Helper()
 	var at any = ends
 	if d.engine == store.Postgres {
