@@ -2,13 +2,13 @@ package schema
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/stint-run/stint/server/dbtest/dbname"
 )
 
 // idle are the PostgreSQL databases of this process that no test uses: to make
@@ -24,7 +24,7 @@ func postgresDatabase(t *testing.T) database {
 	t.Helper()
 	name := takeIdle()
 	if name == "" {
-		name = freeName()
+		name = freeName(t)
 		admin(t, "create database "+name+" template template0")
 	}
 	t.Cleanup(func() {
@@ -53,12 +53,20 @@ func openPostgres(t *testing.T, name string) database {
 // databaseName is free, and dropped after the test with whoever still uses it.
 func databaseName(t *testing.T) string {
 	t.Helper()
-	name := freeName()
+	name := freeName(t)
 	t.Cleanup(func() { admin(t, "drop database if exists "+name+" with (force)") })
 	return name
 }
 
-func freeName() string { return fmt.Sprintf("stint_schema_%d_%d", os.Getpid(), time.Now().UnixNano()) }
+func freeName(t *testing.T) string {
+	t.Helper()
+	serverURL(t, "") // fails when there is none
+	name, err := dbname.Next(os.Getenv("STINT_TEST_POSTGRES"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
 
 func takeIdle() string {
 	idle.Lock()
