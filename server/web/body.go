@@ -32,7 +32,7 @@ func (a *API) readBody(next http.Handler) http.Handler {
 			return
 		}
 		s.body = body
-		compact, err := a.judge(r.Context(), s, body)
+		compact, err := a.checkBody(r.Context(), s, body)
 		if err != nil {
 			a.fail(w, r, err)
 			return
@@ -44,9 +44,9 @@ func (a *API) readBody(next http.Handler) http.Handler {
 	})
 }
 
-// judge collects the body's faults and returns its compacted text; nil for one
+// checkBody collects the body's faults and returns its compacted text; nil for one
 // that is refused unread. Its error is that of a request which ended meanwhile.
-func (a *API) judge(ctx context.Context, s *request, body []byte) ([]byte, error) {
+func (a *API) checkBody(ctx context.Context, s *request, body []byte) ([]byte, error) {
 	if len(body) == 0 {
 		if s.route.needBody {
 			s.unparsable = true

@@ -94,7 +94,7 @@ func TestGreatBodiesCostLittle(t *testing.T) {
 	}
 }
 
-// TestFaultsBesideTooManyItemsAreNamed: items up to the bound are judged, those
+// TestFaultsBesideTooManyItemsAreNamed: items up to the bound are checked, those
 // beyond it are not.
 func TestFaultsBesideTooManyItemsAreNamed(t *testing.T) {
 	t.Parallel()

@@ -54,7 +54,7 @@ func FuzzGate(f *testing.F) {
 			t.Fatalf("compacted to %q, want %q", got.compact, want.Bytes())
 		}
 		if twice, err := a.parse(t.Context(), schema, got.compact); err != nil || !bytes.Equal(twice.compact, got.compact) || len(twice.faults) != len(got.faults) {
-			t.Fatalf("%q is judged differently when compacted: %v", body, err)
+			t.Fatalf("%q is checked differently when compacted: %v", body, err)
 		}
 		if len(got.faults) == 0 && strings.Contains(strings.ToLower(string(got.compact)), `\u0000`) && !strings.Contains(string(got.compact), `\\`) {
 			t.Fatalf("NUL passes: %q", body)
@@ -62,9 +62,9 @@ func FuzzGate(f *testing.F) {
 	})
 }
 
-// FuzzJudge runs the gate and a schema over any body: it never panics, and
+// FuzzCheckBody runs the gate and a schema over any body: it never panics, and
 // names places that can be read back.
-func FuzzJudge(f *testing.F) {
+func FuzzCheckBody(f *testing.F) {
 	for _, seed := range gateSeeds {
 		f.Add([]byte(seed))
 	}
@@ -81,7 +81,7 @@ func FuzzJudge(f *testing.F) {
 	schema := a.bodySchema(typeOf[body](), "")
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		s := &request{route: &route{schema: schema, needBody: true}}
-		compact, err := a.judge(t.Context(), s, raw)
+		compact, err := a.checkBody(t.Context(), s, raw)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +196,7 @@ func TestLongListIsOneFaultAndNotDecoded(t *testing.T) {
 		Items []string `json:"items" maxItems:"2"`
 	}](), "long-list")
 	s := &request{route: &route{schema: schema}}
-	compact, err := a.judge(t.Context(), s, []byte(`{"items":["a","b","c",{"x":1,"x":2}]}`))
+	compact, err := a.checkBody(t.Context(), s, []byte(`{"items":["a","b","c",{"x":1,"x":2}]}`))
 	want := []fault.Item{{In: fault.InBody, Pointer: "/items", Detail: "expected at most 2 items"}}
 	if err != nil || compact != nil || !slices.Equal(s.faults, want) {
 		t.Errorf("%v: faults %+v, %d bytes are decoded", err, s.faults, len(compact))

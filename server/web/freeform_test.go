@@ -15,7 +15,7 @@ import (
 func (a *API) faulty(t *testing.T, schema *huma.Schema, body string) (places []string) {
 	t.Helper()
 	s := &request{route: &route{schema: schema}}
-	if _, err := a.judge(t.Context(), s, []byte(body)); err != nil {
+	if _, err := a.checkBody(t.Context(), s, []byte(body)); err != nil {
 		t.Fatal(err)
 	}
 	if f := s.collected(); f != nil {
