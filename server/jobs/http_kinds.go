@@ -16,9 +16,7 @@ func (k kindJSON) ETag() string { return web.ETag(k.Version) }
 // listedKinds is an owner's kinds, by name.
 var listedKinds = web.ListOf[web.PageQuery, model.JobKind, kindJSON]{
 	Kind: "kinds", Order: web.Oldest,
-	Page: func(ctx context.Context, q model.Reader, _ *web.PageQuery, w web.Window) ([]model.JobKind, *keyset.Position, error) {
-		return kinds.Page(ctx, q, web.Caller(ctx).OwnerID, w.Position, w.Limit)
-	},
+	Page: web.PageOf(kinds, func(ownerID string, _ *web.PageQuery) string { return ownerID }),
 	Item: func(k model.JobKind, _ coltype.Time) kindJSON { return kindOf(k) },
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
-	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/web"
 )
 
@@ -19,10 +18,9 @@ type listInput struct {
 
 var listed = web.ListOf[listInput, model.Job, jobJSON]{
 	Kind: "jobs", Order: web.Newest, Item: listedOf,
-	Page: func(ctx context.Context, q model.Reader, in *listInput, w web.Window) ([]model.Job, *keyset.Position, error) {
-		filter := ListIn{OwnerID: web.Caller(ctx).OwnerID, State: in.State, Kind: in.Kind, RepoID: in.RepoID, Key: in.Key}
-		return List.Page(ctx, q, filter, w.Position, w.Limit)
-	},
+	Page: web.PageOf(List, func(ownerID string, in *listInput) ListIn {
+		return ListIn{OwnerID: ownerID, State: in.State, Kind: in.Kind, RepoID: in.RepoID, Key: in.Key}
+	}),
 }
 
 type idInput struct {

@@ -8,7 +8,6 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/fault"
-	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/web"
 )
 
@@ -96,9 +95,7 @@ func (h *routes) create(ctx context.Context, q model.Querier, now coltype.Time, 
 // listedTokens is the tokens of the caller's owner, newest first.
 var listedTokens = web.ListOf[web.PageQuery, model.Token, tokenJSON]{
 	Kind: "tokens", Order: web.Newest,
-	Page: func(ctx context.Context, q model.Reader, _ *web.PageQuery, w web.Window) ([]model.Token, *keyset.Position, error) {
-		return control.Tokens.Page(ctx, q, web.Caller(ctx).OwnerID, w.Position, w.Limit)
-	},
+	Page: web.PageOf(control.Tokens, func(ownerID string, _ *web.PageQuery) string { return ownerID }),
 	Item: func(t model.Token, _ coltype.Time) tokenJSON { return tokenOf(t) },
 }
 

@@ -1,12 +1,9 @@
 package ops
 
 import (
-	"context"
-
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/control"
-	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/web"
 )
 
@@ -23,9 +20,7 @@ type leaseJSON struct {
 // listedLeases is all leases, by name: whoever may read them reads them all.
 var listedLeases = web.ListOf[web.PageQuery, model.Lease, leaseJSON]{
 	Kind: "leases", Order: web.Oldest,
-	Page: func(ctx context.Context, q model.Reader, _ *web.PageQuery, w web.Window) ([]model.Lease, *keyset.Position, error) {
-		return control.Leases.Page(ctx, q, struct{}{}, w.Position, w.Limit)
-	},
+	Page: web.PageOf(control.Leases, func(string, *web.PageQuery) struct{} { return struct{}{} }),
 	Item: func(l model.Lease, now coltype.Time) leaseJSON {
 		return leaseJSON{Name: l.Name, Holder: l.Holder, Term: l.Term, TakenAt: l.TakenAt, ExpiresAt: l.ExpiresAt, Held: now.Before(l.ExpiresAt)}
 	},

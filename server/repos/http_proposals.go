@@ -7,7 +7,6 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
-	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/web"
 )
 
@@ -78,10 +77,9 @@ type proposalsInput struct {
 
 var listedProposals = web.ListOf[proposalsInput, model.Proposal, proposalJSON]{
 	Kind: "proposals", Order: web.Newest, Item: listedOf,
-	Page: func(ctx context.Context, q model.Reader, in *proposalsInput, w web.Window) ([]model.Proposal, *keyset.Position, error) {
-		filter := ProposalsIn{OwnerID: web.Caller(ctx).OwnerID, RepoID: in.Repo, State: in.State, Stream: in.Stream, Author: in.Author}
-		return Proposals.Page(ctx, q, filter, w.Position, w.Limit)
-	},
+	Page: web.PageOf(Proposals, func(ownerID string, in *proposalsInput) ProposalsIn {
+		return ProposalsIn{OwnerID: ownerID, RepoID: in.Repo, State: in.State, Stream: in.Stream, Author: in.Author}
+	}),
 }
 
 type proposalInput struct {

@@ -7,7 +7,6 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
-	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/web"
 )
 
@@ -110,10 +109,9 @@ func (in *reposInput) Faults() (faults []fault.Item) {
 
 var listedRepos = web.ListOf[reposInput, model.Repo, repoJSON]{
 	Kind: "repos", Order: web.Newest,
-	Page: func(ctx context.Context, q model.Reader, in *reposInput, w web.Window) ([]model.Repo, *keyset.Position, error) {
-		filter := ListIn{OwnerID: web.Caller(ctx).OwnerID, Ref: in.ref()}
-		return List.Page(ctx, q, filter, w.Position, w.Limit)
-	},
+	Page: web.PageOf(List, func(ownerID string, in *reposInput) ListIn {
+		return ListIn{OwnerID: ownerID, Ref: in.ref()}
+	}),
 	Item: func(r model.Repo, _ coltype.Time) repoJSON { return repoOf(r) },
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
-	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/web"
 )
 
@@ -62,10 +61,9 @@ type listInput struct {
 
 var listed = web.ListOf[listInput, Run, runJSON]{
 	Kind: "runs", Order: web.Newest,
-	Page: func(ctx context.Context, q model.Reader, in *listInput, w web.Window) ([]Run, *keyset.Position, error) {
-		filter := ListIn{OwnerID: web.Caller(ctx).OwnerID, JobID: in.JobID, Status: in.Status, Kind: in.Kind}
-		return List.Page(ctx, q, filter, w.Position, w.Limit)
-	},
+	Page: web.PageOf(List, func(ownerID string, in *listInput) ListIn {
+		return ListIn{OwnerID: ownerID, JobID: in.JobID, Status: in.Status, Kind: in.Kind}
+	}),
 	Item: func(r Run, now coltype.Time) runJSON {
 		out := runOf(r, now)
 		out.Omitted = web.Omit(web.JSONMember("error", &out.Error))

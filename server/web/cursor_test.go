@@ -20,7 +20,7 @@ var orders = []Order{Newest, Oldest, ByName, NewestInSnapshot, OldestInSnapshot}
 func placed(o Order, p Place) Place {
 	switch o.layout {
 	case nameAlone:
-		return Place{Position: Position{ID: p.ID}}
+		return Place{Position: keyset.Position{ID: p.ID}}
 	case timeAndID:
 		p.Snapshot = Snapshot{}
 	}
@@ -32,7 +32,7 @@ func boundTo(o Order) bind {
 }
 
 var somewhere = Place{
-	Position: Position{At: keyset.Top().At, ID: "job_1"},
+	Position: keyset.Position{At: keyset.Top().At, ID: "job_1"},
 	Snapshot: Snapshot{Seq: math.MaxInt64 - 7, At: coltype.FromMicros(1_796_042_096_789_012), Epoch: 3},
 }
 
@@ -113,7 +113,7 @@ func TestCursorsOfVersionOneStayAsTheyAre(t *testing.T) {
 		s := &request{path: target.Path, query: target.RawQuery}
 		s.principal.OwnerID = "own_0193812f-0000"
 		of := s.bind(f[0], map[string]Order{"newest": Newest, "oldest": Oldest}[f[1]])
-		place := Place{Position: Position{At: coltype.FromMicros(at), ID: f[4]}}
+		place := Place{Position: keyset.Position{At: coltype.FromMicros(at), ID: f[4]}}
 		if got := c.encode(place, of); got != f[5] {
 			t.Errorf("%s: the cursor is %s, was %s", f[0], got, f[5])
 		}
@@ -163,7 +163,7 @@ func FuzzPlace(f *testing.F) {
 		}
 		for _, order := range orders {
 			place := placed(order, Place{
-				Position: Position{At: coltype.FromMicros(at), ID: id},
+				Position: keyset.Position{At: coltype.FromMicros(at), ID: id},
 				Snapshot: Snapshot{Seq: seq, At: coltype.FromMicros(snapshotAt), Epoch: epoch},
 			})
 			if got, err := c.decode(c.encode(place, boundTo(order)), boundTo(order)); err != nil || got != place {

@@ -18,6 +18,7 @@ import (
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/id"
+	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/web"
 )
@@ -222,10 +223,10 @@ func (e *edge) create(ctx context.Context, q model.Querier, _ coltype.Time, in *
 }
 
 // things are 120 that exist in arithmetic only, newest first.
-var things = web.ListOf[thingQuery, web.Position, thingJSON]{
+var things = web.ListOf[thingQuery, keyset.Position, thingJSON]{
 	Kind: "things", Order: web.Newest,
-	Page: func(_ context.Context, _ model.Reader, _ *thingQuery, w web.Window) ([]web.Position, *web.Position, error) {
-		var rows []web.Position
+	Page: func(_ context.Context, _ model.Reader, _ *thingQuery, w web.Window) ([]keyset.Position, *keyset.Position, error) {
+		var rows []keyset.Position
 		for i := 120; i > 0 && len(rows) < w.Limit; i-- {
 			row := thing(i)
 			if at := w.Position.At; row.At.Before(at) || (row.At.Equal(at) && row.ID < w.ID) {
@@ -240,11 +241,11 @@ var things = web.ListOf[thingQuery, web.Position, thingJSON]{
 	Item: thingOf,
 }
 
-func thing(i int) web.Position {
-	return web.Position{At: dbtest.T0.Add(time.Duration(i/3) * time.Second), ID: "thing_" + string(rune('a'+i%3))}
+func thing(i int) keyset.Position {
+	return keyset.Position{At: dbtest.T0.Add(time.Duration(i/3) * time.Second), ID: "thing_" + string(rune('a'+i%3))}
 }
 
-func thingOf(p web.Position, _ coltype.Time) thingJSON { return thingJSON{ID: p.ID, At: p.At} }
+func thingOf(p keyset.Position, _ coltype.Time) thingJSON { return thingJSON{ID: p.ID, At: p.At} }
 
 func (e *edge) broken(ctx context.Context, q model.Reader, _ coltype.Time, in *struct {
 	How string `query:"how"`

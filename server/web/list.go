@@ -20,9 +20,16 @@ type ListOf[I listed, Row, Item any] struct {
 	// Snapshot makes the snapshot of a first page. An order within a snapshot needs
 	// it, no other has it; later pages have theirs from their cursors.
 	Snapshot func(ctx context.Context, q model.Reader, in *I) (Snapshot, error)
-	// Page reads up to w.Limit rows behind w.Position, as keyset.List.Page does.
-	Page func(ctx context.Context, q model.Reader, in *I, w Window) ([]Row, *Position, error)
+	// Page reads up to w.Limit rows behind w.Position; most lists have it by PageOf.
+	Page func(ctx context.Context, q model.Reader, in *I, w Window) ([]Row, *keyset.Position, error)
 	Item func(r Row, now coltype.Time) Item
+}
+
+// PageOf reads pages of a list; filter is what a request of an owner selects.
+func PageOf[I, In, Row, Entry any](list keyset.List[model.Reader, In, Row, Entry], filter func(ownerID string, in *I) In) func(context.Context, model.Reader, *I, Window) ([]Row, *keyset.Position, error) {
+	return func(ctx context.Context, q model.Reader, in *I, w Window) ([]Row, *keyset.Position, error) {
+		return list.Page(ctx, q, filter(Caller(ctx).OwnerID, in), w.Position, w.Limit)
+	}
 }
 
 // Window is the part of a list that a request asks for.

@@ -14,19 +14,20 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/web"
 )
 
 // names is a list by name whose cursors hold the name alone: name_00 to name_19.
 var names = web.ListOf[web.PageQuery, string, thingJSON]{
 	Kind: "names", Order: web.ByName,
-	Page: func(_ context.Context, _ model.Reader, _ *web.PageQuery, w web.Window) (page []string, last *web.Position, _ error) {
+	Page: func(_ context.Context, _ model.Reader, _ *web.PageQuery, w web.Window) (page []string, last *keyset.Position, _ error) {
 		for i := range 20 {
 			name := fmt.Sprintf("name_%02d", i)
 			switch {
 			case name <= w.ID:
 			case len(page) == w.Limit:
-				return page, &web.Position{ID: page[w.Limit-1]}, nil
+				return page, &keyset.Position{ID: page[w.Limit-1]}, nil
 			default:
 				page = append(page, name)
 			}
@@ -38,35 +39,35 @@ var names = web.ListOf[web.PageQuery, string, thingJSON]{
 
 // seen is a list of things 1 to seq that stays what it was when its first page
 // was read. Thing n is of the second n mod 5.
-func (e *edge) seen(order web.Order, sign int) web.ListOf[web.PageQuery, web.Position, thingJSON] {
-	return web.ListOf[web.PageQuery, web.Position, thingJSON]{
+func (e *edge) seen(order web.Order, sign int) web.ListOf[web.PageQuery, keyset.Position, thingJSON] {
+	return web.ListOf[web.PageQuery, keyset.Position, thingJSON]{
 		Kind: "seen", Order: order,
 		Snapshot: func(context.Context, model.Reader, *web.PageQuery) (web.Snapshot, error) {
 			return web.Snapshot{Seq: e.seq.Load(), At: dbtest.T0, Epoch: 1}, nil
 		},
-		Page: func(_ context.Context, _ model.Reader, _ *web.PageQuery, w web.Window) ([]web.Position, *web.Position, error) {
+		Page: func(_ context.Context, _ model.Reader, _ *web.PageQuery, w web.Window) ([]keyset.Position, *keyset.Position, error) {
 			if w.Snapshot.At != dbtest.T0 || w.Epoch != 1 {
 				return nil, nil, fmt.Errorf("the snapshot is %+v", w.Snapshot)
 			}
-			page := slices.DeleteFunc(positions(w.Seq), func(p web.Position) bool { return sign*compare(p, w.Position) <= 0 })
-			slices.SortFunc(page, func(a, b web.Position) int { return sign * compare(a, b) })
+			page := slices.DeleteFunc(positions(w.Seq), func(p keyset.Position) bool { return sign*compare(p, w.Position) <= 0 })
+			slices.SortFunc(page, func(a, b keyset.Position) int { return sign * compare(a, b) })
 			if len(page) <= w.Limit {
 				return page, nil, nil
 			}
 			return page[:w.Limit], &page[w.Limit-1], nil
 		},
-		Item: func(p web.Position, _ coltype.Time) thingJSON { return thingJSON{ID: p.ID} },
+		Item: func(p keyset.Position, _ coltype.Time) thingJSON { return thingJSON{ID: p.ID} },
 	}
 }
 
-func positions(n int64) (all []web.Position) {
+func positions(n int64) (all []keyset.Position) {
 	for i := range n {
-		all = append(all, web.Position{At: coltype.FromMicros(dbtest.T0.UnixMicro() + (i+1)%5*1_000_000), ID: fmt.Sprintf("%02d", i+1)})
+		all = append(all, keyset.Position{At: coltype.FromMicros(dbtest.T0.UnixMicro() + (i+1)%5*1_000_000), ID: fmt.Sprintf("%02d", i+1)})
 	}
 	return all
 }
 
-func compare(a, b web.Position) int {
+func compare(a, b keyset.Position) int {
 	if c := a.At.Compare(b.At.Time); c != 0 {
 		return c
 	}

@@ -7,9 +7,6 @@ import (
 	"github.com/stint-run/stint/server/keyset"
 )
 
-// Position is a row's place in a list.
-type Position = keyset.Position
-
 // Snapshot is the instant at which every page of a walk sees a list.
 type Snapshot struct {
 	Seq   int64        // members are the versions up to this number of the owner
@@ -20,7 +17,7 @@ type Snapshot struct {
 // Place is where a page begins: behind Position, within Snapshot if the order
 // has one.
 type Place struct {
-	Position
+	keyset.Position
 	Snapshot
 }
 
@@ -28,7 +25,7 @@ type Place struct {
 // cursors hold.
 type Order struct {
 	name   string // what cursors are bound to
-	start  Position
+	start  keyset.Position
 	layout *layout
 }
 
@@ -64,7 +61,7 @@ var timeAndID = &layout{
 	version: 1, fixed: 8,
 	put: func(p Place) []byte { return append(micros(nil, p.Position.At), p.ID...) },
 	take: func(b []byte) Place {
-		return Place{Position: Position{At: timeAt(b, 0), ID: string(b[8:])}}
+		return Place{Position: keyset.Position{At: timeAt(b, 0), ID: string(b[8:])}}
 	},
 }
 
@@ -74,7 +71,7 @@ var timeAndID = &layout{
 var nameAlone = &layout{
 	version: 2,
 	put:     func(p Place) []byte { return []byte(p.ID) },
-	take:    func(b []byte) Place { return Place{Position: Position{ID: string(b)}} },
+	take:    func(b []byte) Place { return Place{Position: keyset.Position{ID: string(b)}} },
 }
 
 // inSnapshot, version 2:
@@ -95,7 +92,7 @@ var inSnapshot = &layout{
 	take: func(b []byte) Place {
 		return Place{
 			Snapshot: Snapshot{Seq: int64(binary.BigEndian.Uint64(b)), At: timeAt(b, 8), Epoch: int64(binary.BigEndian.Uint64(b[16:]))},
-			Position: Position{At: timeAt(b, 24), ID: string(b[32:])},
+			Position: keyset.Position{At: timeAt(b, 24), ID: string(b[32:])},
 		}
 	},
 }
