@@ -1,10 +1,9 @@
 // Package console is what a browser sees of a server beyond its API document:
 // the pages by which an owner's browser begins and ends a session.
 //
-// A link is SERVER/login#SECRET: what follows the # stays in the browser, so no
-// proxy, log or Referer ever holds it, and a GET, which mail scanners and
-// previews send too, uses nothing up. The page's script puts the secret into the
-// form; without scripts a person pastes it.
+// A login link (see control.LoginPath) has its secret behind the #, and a GET of
+// it, which mail scanners and previews send too, uses nothing up. The page's
+// script puts the secret into the form; without scripts a person pastes it.
 package console
 
 import (

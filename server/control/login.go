@@ -102,10 +102,7 @@ func Login(ctx context.Context, q model.Querier, now coltype.Time, secret string
 // EndSession ends the session that p stands for. One that is over, or no longer
 // listed, is no fault.
 func EndSession(ctx context.Context, q model.Querier, now coltype.Time, p Principal) error {
-	if _, err := q.TokenRevoke(ctx, model.TokenRevokeParams{ID: p.TokenID, OwnerID: p.OwnerID, RevokedAt: now}); err != nil {
-		return fmt.Errorf("end session %s: %w", p.TokenID, err)
-	}
-	return nil
+	return revoke(ctx, q, now, p.OwnerID, p.TokenID)
 }
 
 // LoginLoops are the passes that remove links and sessions that are long over.

@@ -79,8 +79,8 @@ func (in TokenIn) faults(now coltype.Time) (items []fault.Item) {
 // changes nothing. A token that the owner does not have is a 404. After the commit
 // the caller tells the Verifier by End, so that this replica refuses it at once.
 func Revoke(ctx context.Context, q model.Querier, now coltype.Time, ownerID, tokenID string) (model.Token, error) {
-	if _, err := q.TokenRevoke(ctx, model.TokenRevokeParams{ID: tokenID, OwnerID: ownerID, RevokedAt: now}); err != nil {
-		return model.Token{}, fmt.Errorf("revoke %s: %w", tokenID, err)
+	if err := revoke(ctx, q, now, ownerID, tokenID); err != nil {
+		return model.Token{}, err
 	}
 	token, err := q.TokenGet(ctx, model.TokenGetParams{ID: tokenID, OwnerID: ownerID})
 	if store.NotFound(err) {
@@ -90,6 +90,15 @@ func Revoke(ctx context.Context, q model.Querier, now coltype.Time, ownerID, tok
 		return model.Token{}, fmt.Errorf("get %s: %w", tokenID, err)
 	}
 	return token, nil
+}
+
+// revoke is Revoke of a token that may not exist.
+func revoke(ctx context.Context, q model.Querier, now coltype.Time, ownerID, tokenID string) error {
+	_, err := q.TokenRevoke(ctx, model.TokenRevokeParams{ID: tokenID, OwnerID: ownerID, RevokedAt: now})
+	if err != nil {
+		return fmt.Errorf("revoke %s: %w", tokenID, err)
+	}
+	return nil
 }
 
 // scopesText is a set of scopes as a row keeps it.
