@@ -36,6 +36,7 @@ func main() {
 	r := newReport(os.Stdout, os.Stderr)
 	r.raw = flagged(args, "json")
 	r.whole = flagged(args, "v") || flagged(args, "bench")
+	r.tags = typedTags(args)
 	if info, ok := debug.ReadBuildInfo(); ok {
 		r.module = info.Main.Path
 	}
@@ -53,6 +54,25 @@ func flagged(args []string, name string) bool {
 		text, value, _ := strings.Cut(strings.TrimPrefix(strings.TrimLeft(arg, "-"), "test."), "=")
 		return strings.HasPrefix(arg, "-") && text == name && value != "false"
 	})
+}
+
+// typedTags are the build tags that stand behind the packages: those before them
+// are the target's own.
+func typedTags(args []string) (tags string) {
+	behind := false
+	for i, arg := range args {
+		if behind = behind || strings.HasPrefix(arg, "."); !behind || !strings.HasPrefix(arg, "-") {
+			continue
+		}
+		name, value, is := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		if name == "tags" && !is && i+1 < len(args) {
+			value = args[i+1]
+		}
+		if name == "tags" {
+			tags = value
+		}
+	}
+	return tags
 }
 
 // run runs a command to its end, and hands its events to the report.

@@ -28,6 +28,7 @@ type report struct {
 	out, aside io.Writer // go test's own text; what is told beside it
 	raw        bool      // the caller wants the events themselves
 	whole      bool      // the caller wants all output, as with -v
+	tags       string    // that the caller typed
 	module     string
 
 	began, now     time.Time
@@ -133,7 +134,7 @@ func (r *report) endPackage(p *tests, e event) {
 	}
 	for _, name := range p.order {
 		if text := p.text[name]; name != "" && text != "" {
-			fmt.Fprint(r.out, chatter.ReplaceAllString(text, ""))
+			fmt.Fprint(r.out, verdictFirst(chatter.ReplaceAllString(text, "")))
 		}
 	}
 	fmt.Fprint(r.out, p.text[""])
@@ -142,7 +143,19 @@ func (r *report) endPackage(p *tests, e event) {
 var (
 	closing = regexp.MustCompile(`(?m)^(ok  |\?   )\t.*\n`)
 	chatter = regexp.MustCompile(`(?m)^=== (RUN|PAUSE|CONT|NAME) .*\n`)
+	verdict = regexp.MustCompile(`(?m)^ *--- FAIL: .*\n`)
 )
+
+// verdictFirst puts the name of a failed test above what it said, where go test
+// has it; with -json it comes last, and what is said seems to be another test's.
+func verdictFirst(text string) string {
+	all := verdict.FindAllStringIndex(text, -1)
+	if len(all) == 0 {
+		return text
+	}
+	at := all[len(all)-1]
+	return text[at[0]:at[1]] + text[:at[0]] + text[at[1]:]
+}
 
 // mostNamed is how many of the running tests of a package are named.
 const mostNamed = 2
@@ -213,7 +226,7 @@ func (r *report) close(target string, code int) {
 		fmt.Fprintln(to, "Run again what failed:")
 	}
 	for _, f := range r.failed {
-		fmt.Fprintf(to, "  %s\n", f.line(target, r.module))
+		fmt.Fprintf(to, "  %s\n", f.line(target, r.module, r.tags))
 	}
 	if code != 0 && !r.raw {
 		fmt.Fprintln(r.out, "FAIL")

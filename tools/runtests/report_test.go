@@ -50,8 +50,8 @@ func TestReportIsGoTestsOwnAndThenTheLinesToRunAgain(t *testing.T) {
 	t.Parallel()
 	out, aside := shown(func(*report) {})
 	if want := `--- FAIL: TestBad (1.00s)
-    x_test.go:9: wrong
     --- FAIL: TestBad/a_'b'$ (1.00s)
+    x_test.go:9: wrong
 panic: boom
 FAIL	example.org/x/bad	2.0s
 ok  	example.org/x/good	2.0s
@@ -78,6 +78,25 @@ func TestReportLeavesEventsAndVerboseOutputAsTheyAre(t *testing.T) {
 	out, _ = shown(func(r *report) { r.whole = true })
 	if !strings.Contains(out, "told by the way\n") || strings.Count(out, "wrong") != 1 {
 		t.Errorf("-v: %s", out)
+	}
+}
+
+func TestLineToRunAgainHasTheTagsThatWereTyped(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		args []string
+		test string
+		want string
+	}{
+		{[]string{"go", "test", "-tags", "soak", "./bad"}, "TestBad", "make test pkg=./bad args='-run ^TestBad$ -count=1'"},
+		{[]string{"go", "test", "./bad", "-tags", "record", "-run", "Bad"}, "TestBad", "make test pkg=./bad args='-tags record -run ^TestBad$ -count=1'"},
+		{[]string{"go", "test", "./good", "./bad", "-tags=record,soak"}, "TestBad", "make test pkg=./bad args='-tags record,soak -run ^TestBad$ -count=1'"},
+		{[]string{"go", "test", "./bad", "-tags=record"}, "", "make test pkg=./bad args='-tags record'"},
+		{[]string{"go", "test", "./bad", "-tags"}, "", "make test pkg=./bad"},
+	} {
+		if got := (rerun{"example.org/x/bad", tt.test}).line("make test pkg", "example.org/x", typedTags(tt.args)); got != tt.want {
+			t.Errorf("%q: %s, want %s", tt.args, got, tt.want)
+		}
 	}
 }
 

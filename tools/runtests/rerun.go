@@ -27,14 +27,21 @@ func reruns(pkg string, p *tests) (all []rerun) {
 
 // line is the command that runs it again: as names the target and the variable
 // of the packages, as in "make test pkg".
-func (f rerun) line(as, module string) string {
+func (f rerun) line(as, module, tags string) string {
 	folder := f.pkg
 	if below, ours := strings.CutPrefix(f.pkg, module); ours {
 		folder = "." + below
 	}
-	line := as + "=" + folder
+	var args []string
+	if tags != "" {
+		args = append(args, "-tags "+tags)
+	}
 	if f.test != "" {
-		line += " args='-run " + pattern(f.test) + " -count=1'"
+		args = append(args, "-run "+pattern(f.test)+" -count=1")
+	}
+	line := as + "=" + folder
+	if len(args) > 0 {
+		line += " args='" + strings.Join(args, " ") + "'"
 	}
 	return line
 }
