@@ -2,7 +2,6 @@ package jobs_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -23,18 +22,10 @@ func measured(t *testing.T, s *store.Store) (found metrics.Queue, statements int
 	return found, stats.Statements()
 }
 
-// plantDue enqueues n jobs of a kind and priority, the first due for age at T0.
-func plantDue(t *testing.T, s *store.Store, owner, kind string, priority, n int, age time.Duration) {
-	t.Helper()
-	numbers, at := "generate_series(1, $5::int) i", "to_timestamp($6::float8 / 1000000)"
-	if s.Engine() == store.SQLite {
-		numbers, at = "(with recursive n(i) as (select 1 union all select i + 1 from n where i < $5) select i from n)", "$6"
-	}
-	text := "cast($3 as text)"
-	dbtest.SQL(t, s, strings.NewReplacer("NUMBERS", numbers, "AT", at, "KIND", text).Replace(
-		`insert into jobs (id, owner_id, kind, state, payload, priority, run_at, attempt, max_attempts, created_at, updated_at)
-		select cast($1 as text) || cast(i as text), cast($2 as text), KIND, 'pending', '{}', cast($4 as integer), AT, 0, 5, AT, AT from NUMBERS`),
-		fmt.Sprint("job_", owner, kind, priority, age), owner, kind, priority, n, dbtest.T0.Add(-age).UnixMicro())
+// plantDue writes n jobs of a kind and priority, the first of them due for age.
+func (d *fixture) plantDue(n int, kind string, priority int, age time.Duration) {
+	d.Helper()
+	plantRows(d, n, row{kind, jobs.Pending, priority, d.Now.Add(-age - time.Microsecond)})
 }
 
 // plantKinds registers kinds a1 to an, later than every other.
@@ -49,16 +40,15 @@ func plantKinds(t *testing.T, s *store.Store, owner string, n int) {
 }
 
 func TestQueueFiguresCountWhatIsDueByKind(t *testing.T) {
-	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
-		dbtest.Freeze(s)
-		ada, bob := dbtest.Owner(t, s, "ada").ID, dbtest.Owner(t, s, "bob").ID
-		plantDue(t, s, ada, "review", 1, 2, 3*time.Second)
-		plantDue(t, s, ada, "review", 4, 3, 90*time.Second)
-		plantDue(t, s, bob, "review", 4, 1, 10*time.Second)
-		plantDue(t, s, bob, "sync", 3, metrics.MaxDue+1, time.Second)
-		plantDue(t, s, bob, "sync", 2, 7, -time.Second) // not yet due
-		got, _ := measured(t, s)
+	eachWhole(t, func(ada *fixture) {
+		dbtest.Freeze(ada.Store)
+		bob := newFixture(ada.T, ada.Store)
+		ada.plantDue(2, "review", 1, 3*time.Second)
+		ada.plantDue(3, "review", 4, 90*time.Second)
+		bob.plantDue(1, "review", 4, 10*time.Second)
+		bob.plantDue(metrics.MaxDue+1, "sync", 3, time.Second)
+		bob.plantDue(7, "sync", 2, -time.Second) // not yet due
+		got, _ := measured(ada.T, ada.Store)
 		want := map[string]metrics.Backlog{
 			"review": {Count: 6, Oldest: 90 * time.Second}, "sync": {Count: metrics.MaxDue, Oldest: time.Second}, "implement": {}, "discover": {},
 		}
@@ -67,25 +57,40 @@ func TestQueueFiguresCountWhatIsDueByKind(t *testing.T) {
 			have[name] = kind.Due
 		}
 		if fmt.Sprint(have) != fmt.Sprint(want) || got.Cut || got.Overdue != (metrics.Backlog{}) {
-			t.Errorf("found %+v, want the kinds %v", got, want)
+			ada.Errorf("found %+v, want the kinds %v", got, want)
+		}
+	})
+}
+
+func TestQueueFiguresCountOverdueLeasesOfAllOwners(t *testing.T) {
+	eachWhole(t, func(ada *fixture) {
+		clock := dbtest.Freeze(ada.Store)
+		bob := newFixture(ada.T, ada.Store)
+		for _, seconds := range []int64{10, 20, 90} {
+			bob.enqueue(jobs.EnqueueIn{Kind: "review"})
+			bob.claimIn(jobs.ClaimIn{Kinds: []string{"review"}, LeaseSeconds: &seconds})
+		}
+		ada.held(jobs.EnqueueIn{}) // for a minute
+		clock.Advance(80 * time.Second)
+		got, _ := measured(ada.T, ada.Store)
+		if want := (metrics.Backlog{Count: 3, Oldest: 70 * time.Second}); got.Overdue != want {
+			ada.Errorf("overdue are %+v, want %+v", got.Overdue, want)
 		}
 	})
 }
 
 func TestALookAtManyKindsIsAFewStatements(t *testing.T) {
-	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
-		dbtest.Freeze(s)
-		ada := dbtest.Owner(t, s, "ada").ID
-		plantKinds(t, s, ada, 1000)
-		plantDue(t, s, ada, "review", 3, 1, time.Second)
-		plantDue(t, s, ada, "a999", 3, 3, time.Second)
-		got, statements := measured(t, s)
+	eachWhole(t, func(d *fixture) {
+		dbtest.Freeze(d.Store)
+		plantKinds(d.T, d.Store, d.Owner, 1000)
+		d.plantDue(1, "review", 3, time.Second)
+		d.plantDue(3, "a999", 3, time.Second)
+		got, statements := measured(d.T, d.Store)
 		if len(got.Kinds) != 1004 || got.Kinds["a999"].Due.Count != 3 || !got.Kinds["review"].Registered.Before(got.Kinds["a999"].Registered) {
-			t.Errorf("%d kinds, review %+v, a999 %+v", len(got.Kinds), got.Kinds["review"], got.Kinds["a999"])
+			d.Errorf("%d kinds, review %+v, a999 %+v", len(got.Kinds), got.Kinds["review"], got.Kinds["a999"])
 		}
 		if pages := int64(5); statements > 3*pages+1 {
-			t.Errorf("a look ran %d statements for %d pages of kinds", statements, pages)
+			d.Errorf("a look ran %d statements for %d pages of kinds", statements, pages)
 		}
 	})
 }

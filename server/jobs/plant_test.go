@@ -40,7 +40,7 @@ from n`,
 
 func plantRows(d *fixture, n int, r row) {
 	d.Helper()
-	plantFor(d, n, fmt.Sprintf("%s_%s_%d_%d", r.kind, r.state, r.priority, n), r)
+	plantFor(d, n, fmt.Sprintf("%s_%s_%s_%d_%d", d.Owner, r.kind, r.state, r.priority, n), r)
 }
 
 // plantFor is plantRows with a name of its own in the jobs' ids.

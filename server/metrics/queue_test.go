@@ -51,7 +51,7 @@ func TestKindsBeyondTheLabelsAreExportedTogether(t *testing.T) {
 	m := metrics.New("test")
 	found := metrics.Queue{Kinds: map[string]metrics.KindBacklog{
 		"review": {Registered: t0, Due: metrics.Backlog{Count: 1, Oldest: time.Second}},
-	}}
+	}, Cut: true, Overdue: metrics.Backlog{Count: 7, Oldest: time.Minute}}
 	for i := range int64(1000) {
 		found.Kinds[fmt.Sprint("a", i)] = metrics.KindBacklog{Registered: t0.Add(time.Hour)}
 	}
@@ -62,6 +62,13 @@ func TestKindsBeyondTheLabelsAreExportedTogether(t *testing.T) {
 	due, oldest := got.values("stint_queue_due_jobs"), got.values("stint_queue_oldest_due_seconds")
 	if len(due) != metrics.LabelledForTest || due["review"] != 1 || due["other"] != 5 || oldest["other"] != 90 {
 		t.Errorf("%d labels, review %v, other %v since %v: %v", len(due), due["review"], due["other"], oldest["other"], due)
+	}
+	for name, want := range map[string]float64{
+		"stint_queue_kinds_truncated": 1, "stint_queue_overdue_leases": 7, "stint_queue_oldest_overdue_lease_seconds": 60,
+	} {
+		if value, has := got.values(name)[""]; !has || value != want {
+			t.Errorf("%s is %v, %v; want %v", name, value, has, want)
+		}
 	}
 }
 
