@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/dbtest"
@@ -99,24 +97,6 @@ func TestOwnerNamesFollowTheRule(t *testing.T) {
 			if (err == nil) != want || (err != nil && (!errors.As(err, &f) || f.Status != 422)) {
 				t.Errorf("owner %q: got %v, want taken %v", name, err, want)
 			}
-		}
-	})
-}
-
-// dbtest makes owners by itself; it must make the same ones.
-func TestOwnerOfTheTestsIsLikeAnyOther(t *testing.T) {
-	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
-		real, _, err := create(t, s, "ada")
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := kinds(t, s, dbtest.Owner(t, s, "bob").ID)
-		for i := range got {
-			got[i].OwnerID = real.ID
-		}
-		if diff := cmp.Diff(kinds(t, s, real.ID), got); diff != "" {
-			t.Errorf("kinds differ (-CreateOwner +dbtest):\n%s", diff)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package dbtest
 
 import (
-	"context"
 	"crypto/rand"
 	"strings"
 	"testing"
@@ -9,7 +8,7 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
-	"github.com/stint-run/stint/server/id"
+	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -18,31 +17,15 @@ import (
 func Owner(t *testing.T, s *store.Store, prefix string) model.Owner {
 	t.Helper()
 	name := prefix + "-" + strings.ToLower(rand.Text()[:10])
-	owner := model.Owner{ID: id.New("own"), Name: name, CreatedAt: T0}
-	err := s.Tx(t.Context(), func(q model.Querier) error { return insertOwner(t.Context(), q, owner) })
+	var owner model.Owner
+	err := s.Tx(t.Context(), func(q model.Querier) (err error) {
+		owner, _, err = control.CreateOwner(t.Context(), q, T0, name)
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return owner
-}
-
-// insertOwner does what control.CreateOwner does, which this package cannot
-// import without barring itself from control's own tests; a test there
-// compares the two.
-func insertOwner(ctx context.Context, q model.Querier, owner model.Owner) error {
-	if _, err := q.OwnerInsert(ctx, owner); err != nil {
-		return err
-	}
-	for _, kind := range []string{"discover", "implement", "review", "sync"} {
-		_, err := q.KindInsert(ctx, model.KindInsertParams{
-			OwnerID: owner.ID, Name: kind, LeaseSeconds: 60, MaxAttempts: 5,
-			BackoffBaseSeconds: 5, BackoffCapSeconds: 3600, CreatedAt: owner.CreatedAt,
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Fixture is what most tests of operations begin with: an owner of the test's
@@ -58,6 +41,20 @@ type Fixture struct {
 func NewFixture(t *testing.T, s *store.Store) Fixture {
 	t.Helper()
 	return Fixture{T: t, Store: s, Owner: Owner(t, s, "ada").ID, Now: T0}
+}
+
+// EachOf makes the two functions by which the tests of a package begin, for a
+// fixture of its own: each runs a test with a fixture on each engine, in
+// parallel with all others; eachWhole does in a database without other owners.
+func EachOf[F any](fixture func(*testing.T, *store.Store) F) (each, eachWhole func(t *testing.T, fn func(f F))) {
+	on := func(run func(*testing.T, func(*testing.T, *store.Store))) func(*testing.T, func(F)) {
+		return func(t *testing.T, fn func(f F)) {
+			t.Helper()
+			t.Parallel()
+			run(t, func(t *testing.T, s *store.Store) { fn(fixture(t, s)) })
+		}
+	}
+	return on(Each), on(EachWhole)
 }
 
 // Pass moves the time.

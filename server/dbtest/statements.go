@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -13,19 +12,7 @@ import (
 // Root is the folder of the module.
 func Root(t *testing.T) string {
 	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("no go.mod above the folder of this test")
-		}
-		dir = filepath.Dir(dir)
-	}
+	return must(t)(moduleRoot())
 }
 
 // Statements are the SQL texts of every generated accessor of an engine, by

@@ -26,20 +26,8 @@ func newFixture(t *testing.T, s *store.Store) *fixture {
 	return &fixture{Fixture: dbtest.NewFixture(t, s)}
 }
 
-// each runs fn for an owner of its own on each engine.
-func each(t *testing.T, fn func(d *fixture)) {
-	t.Helper()
-	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) { fn(newFixture(t, s)) })
-}
-
-// eachWhole is each in a database without other owners, for what counts all rows
-// or takes back everybody's.
-func eachWhole(t *testing.T, fn func(d *fixture)) {
-	t.Helper()
-	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) { fn(newFixture(t, s)) })
-}
+// eachWhole is for what counts all rows, or takes back everybody's.
+var each, eachWhole = dbtest.EachOf(newFixture)
 
 func (d *fixture) tryEnqueue(items ...jobs.EnqueueIn) (out []jobs.Enqueued, err error) {
 	err = d.Try(func(q model.Querier) error {

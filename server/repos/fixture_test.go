@@ -24,20 +24,8 @@ func newFixture(t *testing.T, s *store.Store) *fixture {
 	return d
 }
 
-// each runs fn for an owner of its own on each engine.
-func each(t *testing.T, fn func(d *fixture)) {
-	t.Helper()
-	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, s *store.Store) { fn(newFixture(t, s)) })
-}
-
-// eachWhole is each in a database without other owners, for what takes back
-// everybody's jobs.
-func eachWhole(t *testing.T, fn func(d *fixture)) {
-	t.Helper()
-	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) { fn(newFixture(t, s)) })
-}
+// eachWhole is for what takes back everybody's jobs.
+var each, eachWhole = dbtest.EachOf(newFixture)
 
 func (d *fixture) track(namespace, name string) model.Repo {
 	d.Helper()
