@@ -161,13 +161,13 @@ func TestFinishesAroundTheEndOfTheirLeasesEndEachClaimOnce(t *testing.T) {
 		workersDone.Wait()
 		close(stop)
 		reaperDone.Wait()
-		d.judge(held, told)
+		d.endedAsTold(held, told)
 	})
 }
 
-// judge wants each job to be in the state that its worker was told, and its one
+// endedAsTold wants each job to be in the state that its worker was told, and its one
 // run to have ended in that way.
-func (d *fixture) judge(held []jobs.ClaimedJob, told map[string]string) {
+func (d *fixture) endedAsTold(held []jobs.ClaimedJob, told map[string]string) {
 	d.Helper()
 	count := map[string]int{}
 	for _, h := range held {

@@ -145,16 +145,16 @@ func TestReaperTakesABacklogInBatches(t *testing.T) {
 		other := *d
 		other.Owner = dbtest.Owner(d.T, d.Store, "bob").ID
 		total := 0
-		for i, desk := range []*fixture{d, &other} {
+		for i, owner := range []*fixture{d, &other} {
 			var items []jobs.EnqueueIn
 			for k := range 130 {
 				items = append(items, jobs.EnqueueIn{Kind: "build", Key: ptr(fmt.Sprint(i, k))})
 			}
-			if _, err := desk.tryEnqueue(items...); err != nil {
+			if _, err := owner.tryEnqueue(items...); err != nil {
 				d.Fatal(err)
 			}
 			for lease := int64(10); ; lease += 40_000 { // expiries spread over days
-				got := desk.claimIn(jobs.ClaimIn{Limit: 50, LeaseSeconds: ptr(min(lease, 86_400))})
+				got := owner.claimIn(jobs.ClaimIn{Limit: 50, LeaseSeconds: ptr(min(lease, 86_400))})
 				if total += len(got); got == nil {
 					break
 				}
