@@ -35,7 +35,7 @@ func write(ctx context.Context, s *store.Store, key string) error {
 	return s.Tx(ctx, func(q model.Querier) error { return setMeta(ctx, q, key, "1") })
 }
 
-// shortWait is the wait of tests that wait in vain. A store that has it takes a
+// shortWait is for tests whose wait must run out. A store that has it takes a
 // connection in time only when nothing else happens to be slow, so what such a
 // test wants to succeed it polls for.
 const shortWait = 300 * time.Millisecond
@@ -223,9 +223,7 @@ func TestSecondConnectionWithinATransactionIsRefusedInTime(t *testing.T) {
 		}
 		return nil
 	})
-	if err := s.Ping(ctx); err != nil {
-		t.Error(err)
-	}
+	eventually(t, "a ping", func() error { return s.Ping(ctx) })
 }
 
 // An operation may ask for the time inside its transaction, also the very first.
@@ -247,27 +245,25 @@ func TestBackgroundWorkLeavesHalfOfThePool(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres), MaxConns: 4, Waits: store.Waits{Conn: shortWait}})
 	ctx, b := t.Context(), s.Background()
-	held, release := make(chan struct{}), make(chan struct{})
+	held, release := make(chan struct{}, 2), make(chan struct{})
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() {
-			_ = b.Tx(ctx, func(model.Querier) error {
-				held <- struct{}{}
-				<-release
-				return nil
+			eventually(t, "take a quarter of the pool", func() error {
+				return b.Tx(ctx, func(model.Querier) error {
+					held <- struct{}{}
+					<-release
+					return nil
+				})
 			})
 		})
 		<-held
 	}
 	isFault(t, quick(t, func() error { return write(ctx, b, "third") }), "unavailable")
-	if err := write(ctx, s, "request"); err != nil {
-		t.Error(err)
-	}
+	eventually(t, "a request beside them", func() error { return write(ctx, s, "request") })
 	close(release)
 	wg.Wait()
-	if err := write(ctx, b, "later"); err != nil {
-		t.Error(err)
-	}
+	eventually(t, "background work after them", func() error { return write(ctx, b, "later") })
 }
 
 func TestLostCommitIsReportedAsUnknown(t *testing.T) {
