@@ -38,7 +38,7 @@ var packages = [][]string{
 	{"schema/coltype", "schema/next", "client"},
 }
 
-// apart are the packages that only serve tests and generation: no arrow ends there, and theirs are free.
+// apart are the packages that only serve tests and generation: nothing else imports them, and they may import anything.
 var apart = []string{"server/dbtest", "server/apitest", "server/plans", "server/kept", "server/e2e", "cmd/twin"}
 
 // narrow are the packages, ours and others', that only some may import. A name with a slash at its

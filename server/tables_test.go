@@ -1,4 +1,4 @@
-// Whose each table is: the package that may call its statements.
+// Which package owns each table, and may call its statements.
 package server_test
 
 import (
@@ -17,7 +17,7 @@ import (
 // in one place.
 //
 // A package that is not named here calls no statement. server/store hands them out; schema and
-// server/store/inspect have SQL of their own, about catalogs; server/doctor judges what inspect
+// server/store/inspect have SQL of their own, about catalogs; server/doctor checks what inspect
 // measured; cmd/stint calls operations. The packages of apart try statements as such: theirs are free.
 var owners = map[string]string{
 	"Job":  "server/jobs",
@@ -71,20 +71,20 @@ func TestTheTablesSeeWhatTheyForbid(t *testing.T) {
 		file, statement string
 		allowed         bool
 	}{
-		"of the owner":                      {"server/jobs/claim.go", "JobClaim", true},
-		"of the owner's other table":        {"server/repos/create.go", "TransitionInsert", true},
-		"of a package to the right":         {"server/jobs/claim.go", "RunInsertMany", false},
-		"of a package to the left":          {"server/runs/open.go", "JobGet", false},
-		"a guest's":                         {"server/control/owners.go", "KindInsert", true},
-		"a guest's other statement":         {"server/control/owners.go", "KindSet", false},
-		"the routes'":                       {"server/ops/http.go", "TokenRevoke", false},
-		"the edge's":                        {"server/web/auth.go", "TokenGetByHash", false},
-		"the command's":                     {"cmd/stint/token_db.go", "TokenGet", false},
-		"the store's":                       {"server/store/tx.go", "MetaGet", false},
-		"a package's that nobody knows":     {"server/stray/a.go", "JobGet", false},
-		"a table's that nobody owns":        {"server/jobs/claim.go", "SourceGet", false},
-		"a table's whose name begins alike": {"server/jobs/claim.go", "JobberGet", false},
-		"test code's":                       {"server/dbtest/dbtest.go", "OwnerInsert", true},
+		"of the owner":                   {"server/jobs/claim.go", "JobClaim", true},
+		"of the owner's other table":     {"server/repos/create.go", "TransitionInsert", true},
+		"of a package to the right":      {"server/jobs/claim.go", "RunInsertMany", false},
+		"of a package to the left":       {"server/runs/open.go", "JobGet", false},
+		"a guest's":                      {"server/control/owners.go", "KindInsert", true},
+		"a guest's other statement":      {"server/control/owners.go", "KindSet", false},
+		"the routes'":                    {"server/ops/http.go", "TokenRevoke", false},
+		"the edge's":                     {"server/web/auth.go", "TokenGetByHash", false},
+		"the command's":                  {"cmd/stint/token_db.go", "TokenGet", false},
+		"the store's":                    {"server/store/tx.go", "MetaGet", false},
+		"of an unknown package":          {"server/stray/a.go", "JobGet", false},
+		"of a table without an owner":    {"server/jobs/claim.go", "SourceGet", false},
+		"of a table with a similar name": {"server/jobs/claim.go", "JobberGet", false},
+		"test code's":                    {"server/dbtest/dbtest.go", "OwnerInsert", true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -15,8 +15,8 @@ func CachedForTest(v *Verifier) (known, unknown int) {
 	return len(v.known.by), len(v.unknown.by)
 }
 
-// TimeForTest replaces the waiting and the clock of a runner, which then takes
-// its time to release a lease.
+// TimeForTest replaces the waiting and the clock of a runner, and lets it wait a
+// minute for the release of a lease.
 func (r *Runner) TimeForTest(wait func(ctx context.Context, d time.Duration) bool, now func() time.Time) {
 	r.wait, r.now, r.releaseTime = wait, now, time.Minute
 }

@@ -28,8 +28,9 @@ func migrate(ctx context.Context, raw string) error {
 	return err
 }
 
-// postgresTemplate is the name of a migrated database that is never connected
-// to again. It is made under another name: a maker that dies leaves no half.
+// postgresTemplate is the name of a migrated database. Nobody connects to it, so
+// it can be copied. It is migrated under another name first: a process that dies
+// leaves no half-made template.
 func postgresTemplate(admin string) (string, error) {
 	templateMu.Lock()
 	defer templateMu.Unlock()

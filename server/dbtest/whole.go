@@ -16,8 +16,8 @@ var idle struct {
 	shape string // of their catalogs
 }
 
-// takeWhole takes an idle database or makes one, and gives it back emptied when
-// the test ends.
+// takeWhole takes an idle database, or makes one. When the test ends, the
+// database is emptied and idle again.
 func takeWhole(t *testing.T) string {
 	t.Helper()
 	admin := server(t)
@@ -96,7 +96,7 @@ func unchanged(ctx context.Context, conn *pgx.Conn) error {
 
 // emptying is the statement that empties this database. Deleting costs next to
 // nothing and truncating about 100 ms, a file per table and index; but the rows
-// of a great test would stay behind as dead ones. The deletes are one statement,
+// of a large test would stay behind as dead ones. The deletes are one statement,
 // so that foreign keys are checked when all of them are done.
 func emptying(ctx context.Context, conn *pgx.Conn) (statement string, err error) {
 	err = conn.QueryRow(ctx, `

@@ -61,8 +61,8 @@ func upgrade(t *testing.T, url string) {
 	}
 }
 
-// misread is what the build after a release leaves, and the build of the release
-// would take for something else; the way back to it deletes them.
+// misread are rows that the newer build writes into older tables, and that the
+// build of the release would misread; the way back to it deletes them.
 var misread = map[string][]string{
 	"0001": {
 		`insert into tokens (id, owner_id, name, hash, scopes, created_at, kind)

@@ -41,7 +41,7 @@ func (b *binding) leftOver(s *scope) (faults []string) {
 }
 
 // bind gives each table of a scope the seek of its alias; where sub-selects
-// share an alias, the free one that answers most of what is asked of it here.
+// share an alias, the unused one that answers most conditions.
 func (b *binding) bind(s *scope) map[string]*seek {
 	out := map[string]*seek{}
 	for _, from := range s.sources {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// judge names what is wrong with the plan of a statement.
-func (g *pgGate) judge(ctx context.Context, s statement) (faults []string, err error) {
+// faults names what is wrong with the plan of a statement.
+func (g *pgGate) faults(ctx context.Context, s statement) (faults []string, err error) {
 	plan, err := g.plan(ctx, s)
 	if err != nil {
 		return nil, err

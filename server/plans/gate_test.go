@@ -10,15 +10,15 @@ import (
 	"github.com/stint-run/stint/server/store"
 )
 
-// gate judges the plans of one engine.
+// gate checks the plans of one engine.
 type gate interface {
-	// judge names what is wrong with the plan of a statement.
-	judge(ctx context.Context, s statement) (faults []string, err error)
+	// faults names what is wrong with the plan of a statement.
+	faults(ctx context.Context, s statement) (faults []string, err error)
 	// reads names the indexes of its plan.
 	reads(ctx context.Context, s statement) ([]string, error)
 }
 
-// newGate judges by the schema and the statistics as they are now: SQLite makes
+// newGate checks by the schema and the statistics as they are now: SQLite makes
 // plans of what its connection read when it was opened.
 func newGate(t *testing.T, s *store.Store) gate {
 	t.Helper()
@@ -29,7 +29,7 @@ func newGate(t *testing.T, s *store.Store) gate {
 }
 
 // Every generated statement goes through the gate, lists and claims above all.
-// All that is asked of plans is asked of one database, which takes long to fill.
+// All checks share one database, since filling it takes long.
 func TestPlansOfEveryStatement(t *testing.T) {
 	t.Parallel()
 	dbtest.EachFresh(t, func(t *testing.T, s *store.Store) {
@@ -60,7 +60,7 @@ var withoutStatistics = map[string]bool{"JobClaim": true, "JobListByIDs": true, 
 func pass(t *testing.T, g gate, all []statement) {
 	t.Helper()
 	for _, st := range all {
-		faults, err := g.judge(t.Context(), st)
+		faults, err := g.faults(t.Context(), st)
 		if err != nil {
 			t.Errorf("%s: %v", st.name, err)
 		}

@@ -61,7 +61,7 @@ func refusePlanted(t *testing.T, engine string, g gate) {
 			sql = strings.NewReplacer("ANY", "= any(array", "END", ")",
 				"$1", "cast($1 as text)", "$2", "cast($2 as timestamptz)", "$3", "cast($3 as text)", "$4", "cast($4 as text)").Replace(tt.sql)
 		}
-		faults, err := g.judge(t.Context(), statement{"Planted", sql})
+		faults, err := g.faults(t.Context(), statement{"Planted", sql})
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 		}
@@ -81,9 +81,9 @@ func refuseBesideResidual(t *testing.T, g gate, all []statement) {
 			continue
 		}
 		st.sql = strings.Replace(st.sql, "order by", "and "+alias+".kind > "+alias+".owner_id order by", 1)
-		faults, err := g.judge(t.Context(), st)
+		faults, err := g.faults(t.Context(), st)
 		if err != nil || len(faults) != 1 || !strings.Contains(faults[0], "kind") {
-			t.Errorf("%s may test %s, and a second condition is judged %q, %v", st.name, column, faults, err)
+			t.Errorf("%s may test %s, and a second condition has the faults %q, %v", st.name, column, faults, err)
 		}
 	}
 }

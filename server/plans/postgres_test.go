@@ -65,12 +65,12 @@ type pgIndex struct {
 	predicate string
 }
 
-// pgGate judges plans on one connection, where every shortcut is forbidden that
+// pgGate checks plans on one connection, where every shortcut is forbidden that
 // a small table might tempt the planner to.
 type pgGate struct {
 	conn    *pgx.Conn
 	indexes map[string]pgIndex
-	arrays  map[string]node // of the plan that is judged: what reads each array
+	arrays  map[string]node // of the plan that is checked: what reads each array
 }
 
 func newPgGate(t *testing.T, s *store.Store) *pgGate {
@@ -124,12 +124,12 @@ func (g *pgGate) plan(ctx context.Context, s statement) (node, error) {
 	if n := s.arguments(); n > 0 {
 		args = "(" + strings.Join(slices.Repeat([]string{"null"}, n), ", ") + ")"
 	}
-	if _, err := g.conn.Exec(ctx, "prepare judged as "+s.bare()); err != nil {
+	if _, err := g.conn.Exec(ctx, "prepare checked as "+s.bare()); err != nil {
 		return node{}, err
 	}
-	defer g.conn.Exec(ctx, "deallocate judged")
+	defer g.conn.Exec(ctx, "deallocate checked")
 	var text []byte
-	if err := g.conn.QueryRow(ctx, "explain (format json) execute judged"+args, pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
+	if err := g.conn.QueryRow(ctx, "explain (format json) execute checked"+args, pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
 		return node{}, err
 	}
 	var out []struct{ Plan node }

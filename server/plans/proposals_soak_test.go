@@ -158,14 +158,14 @@ type reading struct {
 func (s *shelf) pgRead(f filter, mode string, args []any) (r reading) {
 	s.Helper()
 	s.exec("set plan_cache_mode = " + mode)
-	s.exec("prepare judged as " + s.sql[f.statement])
-	defer s.exec("deallocate judged")
+	s.exec("prepare checked as " + s.sql[f.statement])
+	defer s.exec("deallocate checked")
 	var texts []string
 	for _, a := range args {
 		texts = append(texts, "'"+fmt.Sprint(a)+"'")
 	}
 	var text []byte
-	query := "explain (analyze, buffers, format json) execute judged(" + strings.Join(texts, ", ") + ")"
+	query := "explain (analyze, buffers, format json) execute checked(" + strings.Join(texts, ", ") + ")"
 	if err := s.conn.QueryRowContext(s.Context(), query, pgx.QueryExecModeSimpleProtocol).Scan(&text); err != nil {
 		s.Fatal(err)
 	}

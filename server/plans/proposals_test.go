@@ -40,7 +40,7 @@ func refuseWithoutIndexes(t *testing.T, s *store.Store, all []statement) {
 			continue
 		}
 		asked++
-		if faults, err := g.judge(t.Context(), st); err != nil || len(faults) == 0 {
+		if faults, err := g.faults(t.Context(), st); err != nil || len(faults) == 0 {
 			t.Errorf("%s passes without its index: %v", st.name, err)
 		}
 	}

@@ -31,8 +31,8 @@ const parentID = "parent"
 // nameOfRow stands for the name of the row.
 type nameOfRow struct{}
 
-// given are the values of a valid row that its columns do not tell: those that a
-// CHECK lists, and nullable ones that an accessor looks for.
+// given are the values of a valid row that do not follow from the column types:
+// those that a CHECK lists, and nullable ones that an accessor looks for.
 var given = map[string]record{
 	"idempotency_keys":     {"status": 200},
 	"repos":                {"forge": "github", "host": "github.com", "namespace": "acme"},

@@ -12,7 +12,7 @@ import (
 	"github.com/stint-run/stint/server/store"
 )
 
-// liteGate judges plans as EXPLAIN QUERY PLAN tells them.
+// liteGate checks plans as EXPLAIN QUERY PLAN tells them.
 type liteGate struct {
 	db      *sql.DB
 	tables  catalog
@@ -88,8 +88,8 @@ func (g *liteGate) reads(ctx context.Context, s statement) (out []string, err er
 	return out, err
 }
 
-// judge names what is wrong with the plan of a statement.
-func (g *liteGate) judge(ctx context.Context, s statement) (faults []string, err error) {
+// faults names what is wrong with the plan of a statement.
+func (g *liteGate) faults(ctx context.Context, s statement) (faults []string, err error) {
 	lines, err := g.plan(ctx, s)
 	if err != nil {
 		return nil, err
