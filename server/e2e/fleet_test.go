@@ -52,7 +52,8 @@ func newFleet(t *testing.T, s *store.Store, size int) *fleet {
 
 // add launches a replica of a build.
 func (f *fleet) add(build func() (string, error)) *process {
-	p := newProcess(f.t, dbtest.URLOf(f.t, f.store), "--pg-max-conns", "6")
+	// On a busy machine a round of polls takes more than the default of a second.
+	p := newProcess(f.t, dbtest.URLOf(f.t, f.store), "--pg-max-conns", "6", "--drain-delay", "3s")
 	p.build, p.store, p.Token = build, f.store, f.token
 	p.launch()
 	f.mu.Lock()
