@@ -153,7 +153,7 @@ func TestWorkKillsACommandThatLostItsLease(t *testing.T) {
 		id := s.enqueue()
 		w := s.work(napper, "--max-jobs", "1", "--lease", "10s")
 		all := pids(t, w)
-		dbtest.Plant(t, s.db, "update jobs set lease_token = 'another' where id = '"+id+"'")
+		dbtest.Plant(t, s.db, "update jobs set lease_token = 'another' where id = $1", id)
 		awaitGone(t, all)
 		if code := w.exit(t); code != 0 {
 			t.Errorf("exit %d", code)

@@ -59,10 +59,10 @@ func SQL(t *testing.T, s *store.Store, query string, args ...any) {
 }
 
 // Plant is SQL by URL, for a database that no store has open.
-func Plant(t *testing.T, url, query string) {
+func Plant(t *testing.T, url, query string, args ...any) {
 	t.Helper()
 	beside(t, url, func(db *sql.DB) error {
-		_, err := db.ExecContext(t.Context(), query)
+		_, err := db.ExecContext(t.Context(), query, args...)
 		return err
 	}, query)
 }
