@@ -45,7 +45,7 @@ func pin(d *fixture) (release func()) {
 // PRF-01, counted: what was claimed under a foreign snapshot costs the next
 // claims nothing.
 func TestClaimsBeginWhereTheLastOnesEnded(t *testing.T) {
-	eachWhole(t, func(d *fixture) {
+	eachFresh(t, func(d *fixture) {
 		plant(d, 4000, "build", jobs.Pending, d.Now)
 		spread(d)
 		d.Pass(time.Hour)
