@@ -14,7 +14,8 @@
 //   - Whole: for one test at a time, and empty when it begins; for what is about
 //     the clock or all owners, such as reapers, sweeps and counts.
 //   - Fresh: made for the test and dropped after it; for what changes or measures
-//     the database itself: its schema, its settings, its size.
+//     the database itself: its schema, its settings, its size, what a statement
+//     costs.
 //
 // On SQLite each of them is a file of the test's own: copying one costs less
 // than emptying it.

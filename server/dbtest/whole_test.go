@@ -38,3 +38,20 @@ func TestWholeDatabaseThatWasChangedIsNotGivenOn(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestWholeDatabaseWithStatisticsIsNotGivenOn(t *testing.T) {
+	t.Parallel()
+	for statement, there := range map[string]int{"select 1": 1, "analyze owners": 0} {
+		var name string
+		t.Run(statement, func(t *testing.T) {
+			s := Open(t, store.Config{URL: Whole(t, store.Postgres)})
+			name = Get[string](t, s, "select current_database()")
+			Owner(t, s, "ada")
+			SQL(t, s, statement)
+		})
+		s := Open(t, store.Config{URL: Shared(t, store.Postgres)})
+		if n := Get[int](t, s, "select count(*) from pg_database where datname = $1", name); n != there {
+			t.Errorf("after %s the server has %d databases of the name, want %d", statement, n, there)
+		}
+	}
+}
