@@ -37,7 +37,7 @@ func TestStatementsOnTheSharedDatabaseNameTheirRows(t *testing.T) {
 func TestGuardKeepsAStatementFromTheSharedDatabase(t *testing.T) {
 	t.Parallel()
 	s := Open(t, store.Config{URL: Shared(t, store.Postgres)})
-	key := t.Name()
+	key := Owner(t, s, "ada").ID
 	SQL(t, s, "insert into meta (key, value) values ($1, 'v')", key)
 	query := "update meta set value = 'x' where key = '" + key + "'"
 	run := func(db *sql.DB) error {
