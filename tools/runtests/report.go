@@ -41,11 +41,15 @@ type report struct {
 // tests are those of one package.
 type tests struct {
 	began  time.Time
-	order  []string // in which tests began; "" is the package's own output
-	text   map[string]string
+	own    string               // the package's output, of no test
+	runs   []*testRun           // in the order in which they began
+	latest map[string]*testRun  // by test, which -count runs several times
 	open   map[string]time.Time // when each began that has not ended; zero while it waits for others
 	failed []string
 }
+
+// testRun is one run of one test, with its output unless it passed.
+type testRun struct{ text string }
 
 func newReport(out, aside io.Writer) *report {
 	return &report{out: out, aside: aside, packages: map[string]*tests{}}
@@ -80,19 +84,19 @@ func (r *report) line(text []byte) {
 func (r *report) event(e event) {
 	p := r.packages[e.Package]
 	if p == nil {
-		p = &tests{began: e.Time, text: map[string]string{}, open: map[string]time.Time{}}
+		p = &tests{began: e.Time, latest: map[string]*testRun{}, open: map[string]time.Time{}}
 		r.packages[e.Package] = p
 	}
 	switch e.Action {
 	case "run":
-		p.order = append(p.order, e.Test)
+		p.begin(e.Test)
 		p.open[e.Test] = e.Time
 	case "pause":
 		p.open[e.Test] = time.Time{}
 	case "cont":
 		p.open[e.Test] = e.Time
 	case "output":
-		p.text[e.Test] += e.Output
+		p.output(e)
 	case "pass", "skip", "fail":
 		r.end(p, e)
 	}
@@ -107,7 +111,7 @@ func (r *report) end(p *tests, e event) {
 	delete(p.open, e.Test)
 	if e.Action != "fail" {
 		r.passed++
-		delete(p.text, e.Test)
+		p.forget(e.Test)
 		return
 	}
 	inner := slices.ContainsFunc(p.failed, func(name string) bool { return strings.HasPrefix(name, e.Test+"/") })
@@ -129,20 +133,51 @@ func (r *report) endPackage(p *tests, e event) {
 		return
 	}
 	if e.Action != "fail" {
-		fmt.Fprint(r.out, closing.FindString(p.text[""]))
+		fmt.Fprint(r.out, closing.FindString(p.own))
 		return
 	}
-	for _, name := range p.order {
-		if text := p.text[name]; name != "" && text != "" {
-			fmt.Fprint(r.out, verdictFirst(chatter.ReplaceAllString(text, "")))
-		}
+	for _, run := range p.runs {
+		fmt.Fprint(r.out, verdictFirst(chatter.ReplaceAllString(run.text, "")))
 	}
-	fmt.Fprint(r.out, p.text[""])
+	fmt.Fprint(r.out, p.own)
+}
+
+func (p *tests) begin(test string) *testRun {
+	run := &testRun{}
+	p.runs, p.latest[test] = append(p.runs, run), run
+	return run
+}
+
+func (p *tests) output(e event) {
+	if e.Test == "" {
+		p.own += e.Output
+		return
+	}
+	run := p.latest[e.Test]
+	if run == nil {
+		run = p.begin(e.Test)
+	}
+	run.text += e.Output
+}
+
+// forget drops the output of a test that passed, up to the line that says so.
+// What follows is the package's: go test tells of a panic or a time-out as if the
+// test that ended last had said it.
+func (p *tests) forget(test string) {
+	run := p.latest[test]
+	if run == nil {
+		return
+	}
+	if at := passed.FindStringIndex(run.text); at != nil {
+		p.own += run.text[at[1]:]
+	}
+	run.text = ""
 }
 
 var (
 	closing = regexp.MustCompile(`(?m)^(ok  |\?   )\t.*\n`)
 	chatter = regexp.MustCompile(`(?m)^=== (RUN|PAUSE|CONT|NAME) .*\n`)
+	passed  = regexp.MustCompile(`(?m)^ *--- (PASS|SKIP): .*\n`)
 	verdict = regexp.MustCompile(`(?m)^ *--- FAIL: .*\n`)
 )
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -78,6 +80,49 @@ func TestReportLeavesEventsAndVerboseOutputAsTheyAre(t *testing.T) {
 	out, _ = shown(func(r *report) { r.whole = true })
 	if !strings.Contains(out, "told by the way\n") || strings.Count(out, "wrong") != 1 {
 		t.Errorf("-v: %s", out)
+	}
+}
+
+// told is what a report prints of events of one package.
+func told(lines ...string) string {
+	var out strings.Builder
+	r := newReport(&out, io.Discard)
+	r.module = "example.org/x"
+	for _, line := range lines {
+		r.line([]byte(strings.Replace(line, `{`, `{"Time":"2026-03-04T05:06:07Z","Package":"example.org/x/bad",`, 1)))
+	}
+	return out.String()
+}
+
+// go test tells of a panic as if the test that passed last had said it.
+func TestPanicOutsideOfTestsIsShown(t *testing.T) {
+	t.Parallel()
+	got := told(
+		`{"Action":"run","Test":"TestGood"}`,
+		`{"Action":"output","Test":"TestGood","Output":"    x_test.go:3: told by the way\n"}`,
+		`{"Action":"output","Test":"TestGood","Output":"--- PASS: TestGood (0.00s)\n"}`,
+		`{"Action":"output","Test":"TestGood","Output":"panic: late\n"}`,
+		`{"Action":"pass","Test":"TestGood"}`,
+		`{"Action":"output","Output":"FAIL\texample.org/x/bad\t2.0s\n"}`,
+		`{"Action":"fail"}`)
+	if want := "panic: late\nFAIL\texample.org/x/bad\t2.0s\n"; got != want {
+		t.Errorf("printed\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestEachRunOfATestIsShownOnceIfItFailed(t *testing.T) {
+	t.Parallel()
+	run := func(action, verdict, said string) []string {
+		return []string{
+			`{"Action":"run","Test":"TestOften"}`,
+			`{"Action":"output","Test":"TestOften","Output":"    ` + said + `\n"}`,
+			`{"Action":"output","Test":"TestOften","Output":"--- ` + verdict + `: TestOften (0.00s)\n"}`,
+			`{"Action":"` + action + `","Test":"TestOften"}`,
+		}
+	}
+	got := told(slices.Concat(run("fail", "FAIL", "first"), run("pass", "PASS", "second"), run("fail", "FAIL", "third"), []string{`{"Action":"fail"}`})...)
+	if want := "--- FAIL: TestOften (0.00s)\n    first\n--- FAIL: TestOften (0.00s)\n    third\n"; got != want {
+		t.Errorf("printed\n%s\nwant\n%s", got, want)
 	}
 }
 

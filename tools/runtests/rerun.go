@@ -13,6 +13,8 @@ type rerun struct{ pkg, test string }
 // failed, and those that were running when the package ended before its time.
 func reruns(pkg string, p *tests) (all []rerun) {
 	failed := append(slices.Clone(p.failed), p.running()...)
+	slices.Sort(failed)
+	failed = slices.Compact(failed) // -count runs a test several times
 	for _, name := range failed {
 		outer := slices.ContainsFunc(failed, func(other string) bool { return strings.HasPrefix(other, name+"/") })
 		if !outer {
