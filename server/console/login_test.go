@@ -177,3 +177,21 @@ func TestLoginPageWorksWithoutAScriptOfItsOwn(t *testing.T) {
 		t.Errorf("a large form: %d %s", large.Code, large.Body)
 	}
 }
+
+// TestLogoutIsKnownToReplicasThatWereNotTold: it ends the session in the database,
+// where another replica looks.
+func TestLogoutIsKnownToReplicasThatWereNotTold(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	ended, other := s.session(t), s.session(t)
+	if w := s.answer(here(map[string]string{"Cookie": "stint_session=" + ended}).request("POST", "/logout", "")); w.Code != 303 {
+		t.Fatalf("the logout: %d %s", w.Code, w.Body)
+	}
+	replica := control.NewVerifier(s.store)
+	if p, err := replica.VerifySession(t.Context(), ended); err == nil {
+		t.Errorf("the session still stands for %+v", p)
+	}
+	if _, err := replica.VerifySession(t.Context(), other); err != nil {
+		t.Errorf("another session: %v", err)
+	}
+}

@@ -77,6 +77,42 @@ func TestLinkIsUsedOnceBeforeItsEnd(t *testing.T) {
 	})
 }
 
+// TestEndedSessionIsRefusedOnEveryReplica: only the row tells the others.
+func TestEndedSessionIsRefusedOnEveryReplica(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		dbtest.Freeze(s)
+		in := control.LinkIn{OwnerID: dbtest.Owner(t, s, "ada").ID, Name: "ada", Scopes: []string{"admin"}, Life: time.Minute, Session: time.Hour}
+		session := func() (cookie string, token model.Token) {
+			secret, err := newLink(t, s, in)
+			if err == nil {
+				cookie, token, err = login(t, s, dbtest.T0, secret)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return cookie, token
+		}
+		ended, row := session()
+		other, _ := session()
+		for _, id := range []string{row.ID, row.ID, "tok_unlisted"} { // one that is over is no fault
+			err := s.Tx(t.Context(), func(q model.Querier) error {
+				return control.EndSession(t.Context(), q, dbtest.T0, control.Principal{OwnerID: in.OwnerID, TokenID: id})
+			})
+			if err != nil {
+				t.Errorf("end %s: %v", id, err)
+			}
+		}
+		replica := control.NewVerifier(s)
+		if _, err := replica.VerifySession(t.Context(), ended); code(err) != "unauthorized" {
+			t.Errorf("the ended session: %v", err)
+		}
+		if _, err := replica.VerifySession(t.Context(), other); err != nil {
+			t.Errorf("another session: %v", err)
+		}
+	})
+}
+
 func TestLinkHasBounds(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, s *store.Store) {
