@@ -118,6 +118,31 @@ func TestHeartbeatThatCommitsAfterItsLeaseIsLeaseLost(t *testing.T) {
 	})
 }
 
+// The clock jumps as above: the lease of one job ends before the answer, that of
+// the other does not.
+func TestClaimThatCommitsLateLeavesOutLeasesThatHaveEnded(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		a := newAPI(t, s)
+		for kind, lease := range map[string]int{"short": 10, "long": 600} {
+			a.call(http.MethodPut, "/v1/kinds/"+kind, map[string]any{"lease_seconds": lease, "max_attempts": 5, "backoff_base_seconds": 5, "backoff_cap_seconds": 8}, nil)
+			a.call(http.MethodPost, "/v1/jobs", map[string]any{"kind": kind}, nil)
+		}
+		begin, readings := s.Now(), atomic.Int64{}
+		s.SetClock(func() coltype.Time { return begin.Add(time.Duration(readings.Add(1)) * 11 * time.Second) })
+		var claim struct{ Jobs []struct{ Kind string } }
+		a.call(http.MethodPost, "/v1/jobs/claim", map[string]any{"worker": "w", "kinds": []string{"short", "long"}, "limit": 2}, &claim)
+		if len(claim.Jobs) != 1 || claim.Jobs[0].Kind != "long" {
+			t.Errorf("the answer has %v, want the job whose lease lasts", claim.Jobs)
+		}
+		var list struct{ Data []struct{ State string } }
+		a.call(http.MethodGet, "/v1/jobs?state=claimed", nil, &list)
+		if len(list.Data) != 2 {
+			t.Errorf("%d jobs were claimed, want both", len(list.Data))
+		}
+	})
+}
+
 func TestListOfJobsLeavesOutWhatIsLargeAndNamesIt(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, s *store.Store) {
@@ -171,4 +196,30 @@ func TestClaimsOfAServerRaiseItsFloors(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A claim took a job, but its answer cannot be kept: nothing is committed, and the
+// next claim begins at the oldest work. No engine has a say.
+func TestClaimThatIsRolledBackRaisesNoFloor(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.SQLite)})
+	a := newAPI(t, s)
+	a.Lenient = true // one answer is a 500
+	now := s.Now()
+	s.SetClock(func() coltype.Time { return now })
+	for _, key := range []string{"first", "late"} {
+		a.call(http.MethodPost, "/v1/jobs", map[string]any{"kind": "a", "key": key}, nil)
+	}
+	dbtest.SQL(t, s, "update jobs set run_at = run_at + 60000000 where key = 'late'")
+	dbtest.SQL(t, s, "create trigger unkept before update on idempotency_keys begin select raise(abort, 'not kept'); end")
+	const body = `{"worker":"w","kinds":["a"]}`
+	if got := a.Post("/v1/jobs/claim", body, "Idempotency-Key", "k"); got.Status != http.StatusInternalServerError {
+		t.Fatalf("the claim whose answer cannot be kept: %s", got)
+	}
+	dbtest.SQL(t, s, "update jobs set run_at = run_at - 120000000 where key = 'late'")
+	var claim struct{ Jobs []struct{ Key string } }
+	a.Post("/v1/jobs/claim", body).Into(t, &claim)
+	if len(claim.Jobs) != 1 || claim.Jobs[0].Key != "late" {
+		t.Errorf("the next claim took %v, want the oldest", claim.Jobs)
+	}
 }
