@@ -14,6 +14,7 @@ import (
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/jobs"
 	"github.com/stint-run/stint/server/keyset"
+	"github.com/stint-run/stint/server/repos"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -151,7 +152,7 @@ func TestTimesOfEveryWritingSortAlikeOnBothEngines(t *testing.T) {
 	})
 }
 
-// plantFilters plants jobs over kinds, keys and states, and returns what a filter
+// plantFilters plants jobs over kinds, keys, states and repositories, and returns what a filter
 // should select, newest first.
 func plantFilters(d *fixture) func(in jobs.ListIn) []string {
 	var all []model.Job
@@ -160,6 +161,9 @@ func plantFilters(d *fixture) func(in jobs.ListIn) []string {
 		in := jobs.EnqueueIn{Kind: []string{"a", "b", "c"}[i%3]}
 		if i%4 == 0 {
 			in.Key = ptr("k")
+		}
+		if i%7 < 3 {
+			in.Repo = &repos.Ref{Forge: "github", Host: "github.com", Namespace: "acme", Name: []string{"site", "shop", "docs"}[i%7]}
 		}
 		job := d.enqueue(in).Job
 		switch {
@@ -177,7 +181,7 @@ func plantFilters(d *fixture) func(in jobs.ListIn) []string {
 	return func(in jobs.ListIn) []string {
 		ids := []string{}
 		for _, j := range all {
-			if (in.State == "" || j.State == in.State) && (in.Kind == "" || j.Kind == in.Kind) && (in.Key == "" || text(j.Key) == in.Key) {
+			if (in.State == "" || j.State == in.State) && (in.Kind == "" || j.Kind == in.Kind) && (in.Key == "" || text(j.Key) == in.Key) && (in.RepoID == "" || text(j.RepoID) == in.RepoID) {
 				ids = append(ids, j.ID)
 			}
 		}
@@ -188,11 +192,12 @@ func plantFilters(d *fixture) func(in jobs.ListIn) []string {
 func TestEveryFilterSelectsItsJobsNewestFirst(t *testing.T) {
 	eachWhole(t, func(d *fixture) {
 		want := plantFilters(d)
+		repo := dbtest.Get[string](d.T, d.Store, "select id from repos where name = 'site'")
 		for _, state := range append([]string{""}, jobs.States...) {
 			for _, kind := range []string{"", "a", "nobody"} {
-				for _, key := range []string{"", "k", "nobody"} {
+				for _, in := range []jobs.ListIn{{}, {Key: "k"}, {Key: "nobody"}, {RepoID: repo}, {RepoID: repo, Key: "k"}, {RepoID: "nobody"}} {
+					in.State, in.Kind = state, kind
 					for _, limit := range []int{1, 7, 100} {
-						in := jobs.ListIn{State: state, Kind: kind, Key: key}
 						got := slices.Concat(d.pages(in, limit)...)
 						if diff := cmp.Diff(want(in), append([]string{}, got...)); diff != "" {
 							d.Errorf("%+v (-want +got)\n%s", in, diff)
