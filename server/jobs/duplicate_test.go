@@ -129,7 +129,7 @@ func TestDuplicateOfAClaimedJobFollowsItsEnd(t *testing.T) {
 			}
 			d.Pass(time.Second)
 			ended := d.finished(held, in).Job
-			next := d.job(*ended.FollowedBy)
+			next := d.followed(ended)
 			want := model.Job{
 				ID: next.ID, OwnerID: d.Owner, Kind: "build", State: jobs.Pending, Key: ptr("k"),
 				Payload: js(`{"v":2}`), Priority: 2, RunAt: d.Now, MaxAttempts: 5, Follows: &ended.ID,
@@ -149,7 +149,7 @@ func TestOfSeveralAgainTheLastWinsAndTakesTheRestFromTheClaimedJob(t *testing.T)
 		d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`1`), Priority: ptr(int64(1)), Traceparent: ptr("00-b")})
 		d.enqueue(jobs.EnqueueIn{Key: ptr("k"), RunAt: d.Now.Add(time.Hour), MaxAttempts: ptr(int64(8))})
 		d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`9`), Keep: true})
-		next := d.job(*d.finished(held, jobs.FinishIn{Action: jobs.Complete}).Job.FollowedBy)
+		next := d.followed(d.finished(held, jobs.FinishIn{Action: jobs.Complete}).Job)
 		if string(next.Payload) != "0" || next.Priority != 3 || text(next.Traceparent) != "00-a" {
 			d.Errorf("payload %s, priority %d, traceparent %s", next.Payload, next.Priority, text(next.Traceparent))
 		}

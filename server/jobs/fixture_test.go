@@ -181,6 +181,15 @@ func (d *fixture) runs(id string) []runs.Run {
 	return page
 }
 
+// followed is the job that follows of; there must be one.
+func (d *fixture) followed(of model.Job) model.Job {
+	d.Helper()
+	if of.FollowedBy == nil {
+		d.Fatalf("%s has no successor", of.ID)
+	}
+	return d.job(*of.FollowedBy)
+}
+
 // list reads all jobs that in selects, page by page.
 func (d *fixture) list(in jobs.ListIn) (all []model.Job) {
 	d.Helper()

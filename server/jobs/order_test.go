@@ -11,16 +11,16 @@ func TestTheLinkToASuccessorOutlivesARetryByHand(t *testing.T) {
 	each(t, func(d *fixture) {
 		held := d.held(jobs.EnqueueIn{Key: ptr("k")})
 		d.enqueue(jobs.EnqueueIn{Key: ptr("k")})
-		next := d.finished(held, jobs.FinishIn{Action: jobs.Fail}).Job.FollowedBy
-		if _, err := d.cancel(*next); err != nil {
+		next := d.followed(d.finished(held, jobs.FinishIn{Action: jobs.Fail}).Job).ID
+		if _, err := d.cancel(next); err != nil {
 			d.Fatal(err)
 		}
 		if _, err := d.retry(held.Job.ID); err != nil {
 			d.Fatal(err)
 		}
 		done := d.finished(d.claim(), jobs.FinishIn{Action: jobs.Complete}).Job
-		if done.ID != held.Job.ID || text(done.FollowedBy) != *next {
-			d.Errorf("%s is followed by %s, want %s", done.ID, text(done.FollowedBy), *next)
+		if done.ID != held.Job.ID || text(done.FollowedBy) != next {
+			d.Errorf("%s is followed by %s, want %s", done.ID, text(done.FollowedBy), next)
 		}
 	})
 }

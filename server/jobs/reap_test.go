@@ -118,7 +118,7 @@ func TestWhatWasAskedAgainFollowsAJobThatFailedByExpiry(t *testing.T) {
 		d.Pass(2 * time.Minute)
 		d.reap()
 		failed := d.state(held.Job.ID, jobs.Failed)
-		if next := d.job(*failed.FollowedBy); string(next.Payload) != "2" || next.Attempt != 0 || text(next.Follows) != failed.ID {
+		if next := d.followed(failed); string(next.Payload) != "2" || next.Attempt != 0 || text(next.Follows) != failed.ID {
 			d.Errorf("successor %+v", next)
 		}
 	})
