@@ -18,7 +18,7 @@ type Answer[O any] struct {
 	Status int // 0 is the route's
 	Body   O
 	ETag   string // of the resource after the change
-	After  func() // runs once, after the commit; not for a replay
+	After  func() // runs once, when the transaction has ended: committed, or rolled back if Keep declined the answer; not for a replay
 
 	// Check runs after the commit and before the answer is sent, with the clock
 	// read again. It may take out of the body what no longer holds, and reports
