@@ -37,6 +37,7 @@ type Job struct {
 	CreatedAt         coltype.Time
 	UpdatedAt         coltype.Time
 	FinishedAt        coltype.Time
+	TimeoutSeconds    *int64
 }
 
 type JobKind struct {
@@ -51,6 +52,7 @@ type JobKind struct {
 	Version            int64
 	CreatedAt          coltype.Time
 	UpdatedAt          coltype.Time
+	TimeoutSeconds     *int64
 }
 
 type Lease struct {

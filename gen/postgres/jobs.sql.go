@@ -22,7 +22,7 @@ set state = 'cancelled',
 where id = $3
     and owner_id = $4
     and state = 'pending'
-returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
 type JobCancelParams = model.JobCancelParams
@@ -67,6 +67,7 @@ func (q *Queries) JobCancel(ctx context.Context, arg JobCancelParams) (Job, erro
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
@@ -102,7 +103,7 @@ where jobs.state = 'pending'
         ) c
         limit cast($6 as bigint)
     ))
-returning jobs.id, jobs.owner_id, jobs.kind, jobs.state, jobs.waiting_for, jobs.key, jobs.repo_id, jobs.issue_number, jobs.payload, jobs.priority, jobs.run_at, jobs.attempt, jobs.max_attempts, jobs.lease_token, jobs.claimed_by, jobs.lease_expires_at, jobs.again, jobs.follows, jobs.followed_by, jobs.cancel_requested_at, jobs.progress, jobs.result, jobs.error, jobs.concurrency_key, jobs.traceparent, jobs.actor, jobs.acted_at, jobs.created_at, jobs.updated_at, jobs.finished_at
+returning jobs.id, jobs.owner_id, jobs.kind, jobs.state, jobs.waiting_for, jobs.key, jobs.repo_id, jobs.issue_number, jobs.payload, jobs.priority, jobs.run_at, jobs.attempt, jobs.max_attempts, jobs.lease_token, jobs.claimed_by, jobs.lease_expires_at, jobs.again, jobs.follows, jobs.followed_by, jobs.cancel_requested_at, jobs.progress, jobs.result, jobs.error, jobs.concurrency_key, jobs.traceparent, jobs.actor, jobs.acted_at, jobs.created_at, jobs.updated_at, jobs.finished_at, jobs.timeout_seconds
 `
 
 type JobClaimParams = model.JobClaimParams
@@ -158,6 +159,7 @@ func (q *Queries) JobClaim(ctx context.Context, arg JobClaimParams) ([]Job, erro
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -269,7 +271,7 @@ func (q *Queries) JobCountTroubled(ctx context.Context, arg JobCountTroubledPara
 }
 
 const JobGet = `-- name: JobGet :one
-select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 from jobs
 where id = $1
     and owner_id = $2
@@ -312,12 +314,13 @@ func (q *Queries) JobGet(ctx context.Context, arg JobGetParams) (Job, error) {
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
 
 const JobGetByKey = `-- name: JobGetByKey :one
-select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 from jobs
 where owner_id = $1
     and key = $2
@@ -361,6 +364,7 @@ func (q *Queries) JobGetByKey(ctx context.Context, arg JobGetByKeyParams) (Job, 
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
@@ -377,7 +381,7 @@ select
     x ->> 'follows', x ->> 'traceparent', cast($2 as timestamptz), cast($2 as timestamptz)
 from json_array_elements(cast(cast($3 as text) as json)) t(x)
 on conflict (owner_id, key) where finished_at is null do nothing
-returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
 type JobInsertManyParams = model.JobInsertManyParams
@@ -424,6 +428,7 @@ func (q *Queries) JobInsertMany(ctx context.Context, arg JobInsertManyParams) ([
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -436,7 +441,7 @@ func (q *Queries) JobInsertMany(ctx context.Context, arg JobInsertManyParams) ([
 }
 
 const JobListByIDs = `-- name: JobListByIDs :many
-select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at
+select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at, j.timeout_seconds
 from jobs j
 where j.owner_id || '' = $1 -- leaves the primary key as the only index
     and j.id = any(array(select json_array_elements_text(cast(cast($2 as text) as json))))
@@ -485,6 +490,7 @@ func (q *Queries) JobListByIDs(ctx context.Context, arg JobListByIDsParams) ([]J
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -611,7 +617,7 @@ func (q *Queries) JobListOverdue(ctx context.Context, arg JobListOverdueParams) 
 }
 
 const JobLock = `-- name: JobLock :one
-select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 from jobs
 where id = $1
     and owner_id = $2
@@ -655,12 +661,13 @@ func (q *Queries) JobLock(ctx context.Context, arg JobLockParams) (Job, error) {
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
 
 const JobLockByKeys = `-- name: JobLockByKeys :many
-select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at
+select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at, j.timeout_seconds
 from jobs j
 where j.owner_id || '' = $1 -- leaves the primary key as the only index
     and j.finished_at is null
@@ -725,6 +732,7 @@ func (q *Queries) JobLockByKeys(ctx context.Context, arg JobLockByKeysParams) ([
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -737,7 +745,7 @@ func (q *Queries) JobLockByKeys(ctx context.Context, arg JobLockByKeysParams) ([
 }
 
 const JobLockOverdue = `-- name: JobLockOverdue :many
-select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 from jobs
 where state = 'claimed'
     and lease_expires_at < $1
@@ -792,6 +800,7 @@ func (q *Queries) JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) 
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -804,7 +813,7 @@ func (q *Queries) JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) 
 }
 
 const JobPage = `-- name: JobPage :many
-select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 from jobs
 where owner_id = $1
     and (created_at, id) < ($2, coalesce(cast($3 as text), ''))
@@ -860,6 +869,7 @@ func (q *Queries) JobPage(ctx context.Context, arg JobPageParams) ([]Job, error)
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -872,7 +882,7 @@ func (q *Queries) JobPage(ctx context.Context, arg JobPageParams) ([]Job, error)
 }
 
 const JobPageByKey = `-- name: JobPageByKey :many
-select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 from jobs
 where owner_id = $1
     and key = $2
@@ -930,6 +940,7 @@ func (q *Queries) JobPageByKey(ctx context.Context, arg JobPageByKeyParams) ([]J
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -942,7 +953,7 @@ func (q *Queries) JobPageByKey(ctx context.Context, arg JobPageByKeyParams) ([]J
 }
 
 const JobPageByState = `-- name: JobPageByState :many
-select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 from jobs
 where owner_id = $1
     and state = $2
@@ -1000,6 +1011,7 @@ func (q *Queries) JobPageByState(ctx context.Context, arg JobPageByStateParams) 
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -1062,7 +1074,7 @@ set payload = $1,
 where id = $7
     and owner_id = $8
     and state = 'pending'
-returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
 type JobReplaceParams = model.JobReplaceParams
@@ -1111,6 +1123,7 @@ func (q *Queries) JobReplace(ctx context.Context, arg JobReplaceParams) (Job, er
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
@@ -1126,7 +1139,7 @@ where id = $3
     and owner_id = $4
     and state = 'claimed'
     and cancel_requested_at is null
-returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
 type JobRequestCancelParams = model.JobRequestCancelParams
@@ -1171,6 +1184,7 @@ func (q *Queries) JobRequestCancel(ctx context.Context, arg JobRequestCancelPara
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
@@ -1192,7 +1206,7 @@ where id = $6
     and owner_id = $7
     and state = $8
     and attempt = $9
-returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
 type JobReviveParams = model.JobReviveParams
@@ -1242,6 +1256,7 @@ func (q *Queries) JobRevive(ctx context.Context, arg JobReviveParams) (Job, erro
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
@@ -1253,7 +1268,7 @@ where id = $3
     and owner_id = $4
     and state = 'claimed'
     and lease_token = $5
-returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
 type JobSetAgainParams = model.JobSetAgainParams
@@ -1299,6 +1314,7 @@ func (q *Queries) JobSetAgain(ctx context.Context, arg JobSetAgainParams) (Job, 
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
@@ -1328,7 +1344,7 @@ where id = $15
     and state = 'claimed'
     and lease_token = $17
     and lease_expires_at = $18
-returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
 type JobSettleParams = model.JobSettleParams
@@ -1388,6 +1404,7 @@ func (q *Queries) JobSettle(ctx context.Context, arg JobSettleParams) (Job, erro
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }

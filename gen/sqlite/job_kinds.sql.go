@@ -12,7 +12,7 @@ import (
 )
 
 const KindGet = `-- name: KindGet :one
-select owner_id, name, lease_seconds, max_attempts, backoff_base_seconds, backoff_cap_seconds, paused_at, paused_by, version, created_at, updated_at
+select owner_id, name, lease_seconds, max_attempts, backoff_base_seconds, backoff_cap_seconds, paused_at, paused_by, version, created_at, updated_at, timeout_seconds
 from job_kinds
 where owner_id = ?1
     and name = ?2
@@ -36,6 +36,7 @@ func (q *Queries) KindGet(ctx context.Context, arg KindGetParams) (JobKind, erro
 		&i.Version,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
@@ -66,7 +67,7 @@ func (q *Queries) KindInsert(ctx context.Context, arg KindInsertParams) (int64, 
 }
 
 const KindListByNames = `-- name: KindListByNames :many
-select k.owner_id, k.name, k.lease_seconds, k.max_attempts, k.backoff_base_seconds, k.backoff_cap_seconds, k.paused_at, k.paused_by, k.version, k.created_at, k.updated_at
+select k.owner_id, k.name, k.lease_seconds, k.max_attempts, k.backoff_base_seconds, k.backoff_cap_seconds, k.paused_at, k.paused_by, k.version, k.created_at, k.updated_at, k.timeout_seconds
 from job_kinds k
 where k.owner_id = ?1
     and k.name in (select t.value from json_each(cast(?2 as text)) t)
@@ -96,6 +97,7 @@ func (q *Queries) KindListByNames(ctx context.Context, arg KindListByNamesParams
 			&i.Version,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -111,7 +113,7 @@ func (q *Queries) KindListByNames(ctx context.Context, arg KindListByNamesParams
 }
 
 const KindPage = `-- name: KindPage :many
-select owner_id, name, lease_seconds, max_attempts, backoff_base_seconds, backoff_cap_seconds, paused_at, paused_by, version, created_at, updated_at
+select owner_id, name, lease_seconds, max_attempts, backoff_base_seconds, backoff_cap_seconds, paused_at, paused_by, version, created_at, updated_at, timeout_seconds
 from job_kinds
 where owner_id = ?1
     and name > ?2
@@ -143,6 +145,7 @@ func (q *Queries) KindPage(ctx context.Context, arg KindPageParams) ([]JobKind, 
 			&i.Version,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}

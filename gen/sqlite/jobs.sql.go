@@ -22,7 +22,7 @@ set state = 'cancelled',
 where id = ?3
     and owner_id = ?4
     and state = 'pending'
-returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
 type JobCancelParams = model.JobCancelParams
@@ -67,6 +67,7 @@ func (q *Queries) JobCancel(ctx context.Context, arg JobCancelParams) (Job, erro
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
@@ -97,7 +98,7 @@ where jobs.state = 'pending'
             and j.run_at >= cast(t.value ->> '$.floor' as integer)
         limit cast(?6 as bigint)
     )
-returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
 type JobClaimParams = model.JobClaimParams
@@ -153,6 +154,7 @@ func (q *Queries) JobClaim(ctx context.Context, arg JobClaimParams) ([]Job, erro
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -271,7 +273,7 @@ func (q *Queries) JobCountTroubled(ctx context.Context, arg JobCountTroubledPara
 }
 
 const JobGet = `-- name: JobGet :one
-select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 from jobs
 where id = ?1
     and owner_id = ?2
@@ -314,12 +316,13 @@ func (q *Queries) JobGet(ctx context.Context, arg JobGetParams) (Job, error) {
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
 
 const JobGetByKey = `-- name: JobGetByKey :one
-select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 from jobs
 where owner_id = ?1
     and key = ?2
@@ -363,6 +366,7 @@ func (q *Queries) JobGetByKey(ctx context.Context, arg JobGetByKeyParams) (Job, 
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
@@ -380,7 +384,7 @@ select
 from json_each(cast(?3 as text)) t
 where true
 on conflict (owner_id, key) where finished_at is null do nothing
-returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
 type JobInsertManyParams = model.JobInsertManyParams
@@ -427,6 +431,7 @@ func (q *Queries) JobInsertMany(ctx context.Context, arg JobInsertManyParams) ([
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -442,7 +447,7 @@ func (q *Queries) JobInsertMany(ctx context.Context, arg JobInsertManyParams) ([
 }
 
 const JobListByIDs = `-- name: JobListByIDs :many
-select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j."key", j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at
+select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j."key", j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at, j.timeout_seconds
 from jobs j
 where +j.owner_id = ?1 -- the plus leaves the primary key as the only index
     and j.id in (select t.value from json_each(cast(?2 as text)) t)
@@ -491,6 +496,7 @@ func (q *Queries) JobListByIDs(ctx context.Context, arg JobListByIDsParams) ([]J
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -631,7 +637,7 @@ func (q *Queries) JobListOverdue(ctx context.Context, arg JobListOverdueParams) 
 }
 
 const JobLock = `-- name: JobLock :one
-select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 from jobs
 where id = ?1
     and owner_id = ?2
@@ -674,12 +680,13 @@ func (q *Queries) JobLock(ctx context.Context, arg JobLockParams) (Job, error) {
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
 
 const JobLockByKeys = `-- name: JobLockByKeys :many
-select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j."key", j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at
+select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j."key", j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at, j.timeout_seconds
 from jobs j indexed by jobs_live_key
 where j.owner_id = ?1
     and j.key in (select t.value from json_each(cast(?2 as text)) t)
@@ -731,6 +738,7 @@ func (q *Queries) JobLockByKeys(ctx context.Context, arg JobLockByKeysParams) ([
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -746,7 +754,7 @@ func (q *Queries) JobLockByKeys(ctx context.Context, arg JobLockByKeysParams) ([
 }
 
 const JobLockOverdue = `-- name: JobLockOverdue :many
-select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 from jobs
 where state = 'claimed'
     and lease_expires_at < ?1
@@ -800,6 +808,7 @@ func (q *Queries) JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) 
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -815,7 +824,7 @@ func (q *Queries) JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) 
 }
 
 const JobPage = `-- name: JobPage :many
-select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 from jobs
 where owner_id = ?1
     and (created_at, id) < (?2, coalesce(cast(?3 as text), ''))
@@ -871,6 +880,7 @@ func (q *Queries) JobPage(ctx context.Context, arg JobPageParams) ([]Job, error)
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -886,7 +896,7 @@ func (q *Queries) JobPage(ctx context.Context, arg JobPageParams) ([]Job, error)
 }
 
 const JobPageByKey = `-- name: JobPageByKey :many
-select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 from jobs
 where owner_id = ?1
     and key = ?2
@@ -944,6 +954,7 @@ func (q *Queries) JobPageByKey(ctx context.Context, arg JobPageByKeyParams) ([]J
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -959,7 +970,7 @@ func (q *Queries) JobPageByKey(ctx context.Context, arg JobPageByKeyParams) ([]J
 }
 
 const JobPageByState = `-- name: JobPageByState :many
-select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+select id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 from jobs
 where owner_id = ?1
     and state = ?2
@@ -1017,6 +1028,7 @@ func (q *Queries) JobPageByState(ctx context.Context, arg JobPageByStateParams) 
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.FinishedAt,
+			&i.TimeoutSeconds,
 		); err != nil {
 			return nil, err
 		}
@@ -1082,7 +1094,7 @@ set payload = ?1,
 where id = ?7
     and owner_id = ?8
     and state = 'pending'
-returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
 type JobReplaceParams = model.JobReplaceParams
@@ -1131,6 +1143,7 @@ func (q *Queries) JobReplace(ctx context.Context, arg JobReplaceParams) (Job, er
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
@@ -1146,7 +1159,7 @@ where id = ?3
     and owner_id = ?4
     and state = 'claimed'
     and cancel_requested_at is null
-returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
 type JobRequestCancelParams = model.JobRequestCancelParams
@@ -1191,6 +1204,7 @@ func (q *Queries) JobRequestCancel(ctx context.Context, arg JobRequestCancelPara
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
@@ -1212,7 +1226,7 @@ where id = ?6
     and owner_id = ?7
     and state = ?8
     and attempt = ?9
-returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
 type JobReviveParams = model.JobReviveParams
@@ -1262,6 +1276,7 @@ func (q *Queries) JobRevive(ctx context.Context, arg JobReviveParams) (Job, erro
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
@@ -1273,7 +1288,7 @@ where id = ?3
     and owner_id = ?4
     and state = 'claimed'
     and lease_token = ?5
-returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
 type JobSetAgainParams = model.JobSetAgainParams
@@ -1319,6 +1334,7 @@ func (q *Queries) JobSetAgain(ctx context.Context, arg JobSetAgainParams) (Job, 
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }
@@ -1348,7 +1364,7 @@ where id = ?15
     and state = 'claimed'
     and lease_token = ?17
     and lease_expires_at = ?18
-returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
 type JobSettleParams = model.JobSettleParams
@@ -1408,6 +1424,7 @@ func (q *Queries) JobSettle(ctx context.Context, arg JobSettleParams) (Job, erro
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.FinishedAt,
+		&i.TimeoutSeconds,
 	)
 	return i, err
 }

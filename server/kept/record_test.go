@@ -37,6 +37,7 @@ func TestRecord(t *testing.T) {
 	}
 	pg := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres)})
 	fill(t, pg)
+	fillLogs(t, pg)
 	rows := rowsOf(t, pg, columnsOf(t, pg))
 	lite := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.SQLite)})
 	copyRows(t, lite, rows)
@@ -152,6 +153,15 @@ func fillControl(t *testing.T, q model.Querier, owner string) error {
 	return err
 }
 
+// fillLogs leaves two pieces of what one attempt printed.
+func fillLogs(t *testing.T, s *store.Store) {
+	for seq, at := range []int{5, 10} {
+		dbtest.SQL(t, s, `insert into run_logs (run_id, owner_id, seq, text, ends_at_byte, created_at)
+			select id, owner_id, $1, 'kept
+', $2, created_at from runs order by id limit 1`, seq+1, at)
+	}
+}
+
 // columnsOf names the tables and their columns, in one row each.
 func columnsOf(t *testing.T, s *store.Store) map[string][]map[string]any {
 	rows, err := dbtest.DB(t, s).QueryContext(t.Context(),
@@ -178,7 +188,7 @@ func columnsOf(t *testing.T, s *store.Store) map[string][]map[string]any {
 func copyRows(t *testing.T, s *store.Store, rows map[string][]map[string]any) {
 	db := dbtest.DB(t, s)
 	order := []string{"owners", "tokens", "meta", "idempotency_keys", "repos", "job_kinds", "jobs", "runs",
-		"proposals", "proposal_transitions", "leases", "workers", "login_links"}
+		"run_logs", "proposals", "proposal_transitions", "leases", "workers", "login_links"}
 	for table := range rows {
 		if !slices.Contains(order, table) {
 			t.Fatalf("server/kept/record_test.go: write the table %s into order, behind the tables that it refers to, and give it rows in fill", table)

@@ -44,6 +44,8 @@ var checks = map[string]struct {
 	"job_kinds_backoff_check": {"job_kinds",
 		[]record{{"backoff_base_seconds": 1, "backoff_cap_seconds": 1}, {"backoff_cap_seconds": 2592000}},
 		[]record{{"backoff_base_seconds": 0}, {"backoff_base_seconds": 10, "backoff_cap_seconds": 9}, {"backoff_cap_seconds": 2592001}}},
+	"job_kinds_timeout_check": {"job_kinds",
+		[]record{{"timeout_seconds": nil}, {"timeout_seconds": 1}, {"timeout_seconds": 604800}}, []record{{"timeout_seconds": 0}, {"timeout_seconds": 604801}}},
 	"jobs_state_check": {"jobs",
 		[]record{{"state": "pending"}, claimed, done, {"state": "failed", "finished_at": at}, {"state": "cancelled", "finished_at": at}},
 		[]record{{"state": "done"}, {"state": "Pending"}, {"state": ""}}},
@@ -67,6 +69,8 @@ var checks = map[string]struct {
 	"jobs_again_check":    {"jobs", []record{with(claimed, record{"again": "{}"})}, []record{{"again": "{}"}, with(done, record{"again": "{}"})}},
 	"jobs_actor_check":    {"jobs", []record{{"actor": "ada", "acted_at": at}}, []record{{"actor": "ada"}, {"acted_at": at}}},
 	"jobs_finished_check": {"jobs", []record{done}, []record{{"state": "failed"}, {"finished_at": at}, with(claimed, record{"finished_at": at})}},
+	"jobs_timeout_check": {"jobs",
+		[]record{{"timeout_seconds": nil}, {"timeout_seconds": 1}, {"timeout_seconds": 604800}}, []record{{"timeout_seconds": 0}, {"timeout_seconds": 604801}}},
 	"runs_kind_check": {"runs",
 		[]record{{"kind": "job"}, {"kind": "scheduled"}, {"kind": "manual"}, {"kind": "browser"}, {"kind": "webhook"}},
 		[]record{{"kind": "cron"}, {"kind": ""}}},
@@ -86,6 +90,8 @@ var checks = map[string]struct {
 		[]record{{"to_state": "open"}, {"to_state": "merged"}, {"to_state": "closed"}}, []record{{"to_state": ""}, {"to_state": "done"}}},
 	"leases_term_check":            {"leases", []record{{"term": 1}}, []record{{"term": 0}}},
 	"tokens_kind_check":            {"tokens", []record{{"kind": "bearer"}, {"kind": "session"}}, []record{{"kind": ""}, {"kind": "cookie"}}},
+	"run_logs_seq_check":           {"run_logs", []record{{"seq": 1}}, []record{{"seq": 0}}},
+	"run_logs_ends_check":          {"run_logs", []record{{"ends_at_byte": 0}}, []record{{"ends_at_byte": -1}}},
 	"runs_scheduler_managed_check": {"runs", []record{{"scheduler_managed": true}}, []record{{"scheduler_managed": 2}}},
 }
 

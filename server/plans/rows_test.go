@@ -46,7 +46,8 @@ var given = map[string]record{
 // full are the values of a row with no NULL, and the NULLs that a CHECK wants
 // there all the same.
 var full = map[string]record{
-	"jobs":                 {"state": "claimed", "waiting_for": nil, "finished_at": nil},
+	"job_kinds":            {"timeout_seconds": 60},
+	"jobs":                 {"state": "claimed", "timeout_seconds": 60, "waiting_for": nil, "finished_at": nil},
 	"runs":                 {"status": "failed"},
 	"proposals":            {"state": "closed"},
 	"proposal_transitions": {"from_state": "open"},

@@ -1,0 +1,25 @@
+-- migrate:up
+
+-- Reads all jobs once, under a lock that lets them be written meanwhile.
+alter table jobs validate constraint jobs_timeout_check;
+
+-- What a worker says about its own finish.
+alter table runs add column warning text collate "C" null;
+
+-- What an attempt printed, in the pieces in which it came. ends_at_byte counts the
+-- bytes of the attempt up to the end of the piece, those no longer kept included.
+create table run_logs (
+    run_id text collate "C" not null references runs (id) on delete cascade,
+    owner_id text collate "C" not null references owners (id),
+    seq bigint not null,
+    text text collate "C" not null,
+    ends_at_byte bigint not null,
+    created_at timestamptz not null,
+    primary key (run_id, seq),
+    constraint run_logs_seq_check check (seq >= 1),
+    constraint run_logs_ends_check check (ends_at_byte >= 0)
+);
+
+-- migrate:down
+drop table run_logs;
+alter table runs drop column warning;
