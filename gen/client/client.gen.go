@@ -1014,7 +1014,7 @@ type Enqueued struct {
 type ErrorBody struct {
 	Code string `json:"code"`
 
-	// Message Cut at 4 KiB.
+	// Message Cut at 4 KiB. NUL and lone surrogates become U+FFFD.
 	Message string `json:"message"`
 }
 

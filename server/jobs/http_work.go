@@ -67,12 +67,9 @@ func (h *routes) complete(ctx context.Context, q model.Querier, now coltype.Time
 
 // errorBody says why an attempt failed.
 type errorBody struct {
-	Code    string `json:"code" minLength:"1" maxLength:"64"`
-	Message string `json:"message" maxLength:"1048576" doc:"Cut at 4 KiB."`
+	Code    string        `json:"code" minLength:"1" maxLength:"64"`
+	Message web.CleanText `json:"message" maxBytes:"4096" doc:"Cut at 4 KiB."`
 }
-
-// maxMessage bounds the message of an error, in bytes.
-const maxMessage = 4 << 10
 
 type failInput struct {
 	ID   string `path:"id"`
@@ -84,19 +81,7 @@ type failInput struct {
 	}
 }
 
-// cut is s within n bytes, ending with a whole character.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 { // within a character
-		n--
-	}
-	return s[:n]
-}
-
 func (h *routes) fail(ctx context.Context, q model.Querier, now coltype.Time, in *failInput) (web.Answer[finishedJSON], error) {
-	in.Body.Error.Message = cut(in.Body.Error.Message, maxMessage)
 	text, err := encode(in.Body.Error)
 	if err != nil {
 		return web.Answer[finishedJSON]{}, err

@@ -53,6 +53,7 @@ type API struct {
 	echo     *echo.Echo
 	huma     huma.API
 	free     freeForm
+	clean    cleaning
 	routes   map[string]*route // by method and pattern of the router
 	served   map[string]bool   // the same of every route, of the edge's own too
 	metrics  Metrics
@@ -87,6 +88,7 @@ func New(c Config) *API {
 		proxies:  c.TrustedProxies,
 		echo:     echo.New(),
 		free:     freeForm{},
+		clean:    cleaning{},
 		routes:   map[string]*route{},
 		served:   map[string]bool{http.MethodGet + " " + metricsPath: true},
 		metrics:  c.Metrics,

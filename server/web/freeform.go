@@ -18,9 +18,9 @@ import (
 // differ in case are two members.
 type freeForm map[*huma.Schema]int
 
-// boundTag is the struct tag that bounds a free-form member: maxBytes:"16384",
-// or maxBytes:"body" where the body's bound is enough. The document does not
-// show it.
+// boundTag is the struct tag that bounds a free-form member or a CleanText:
+// maxBytes:"16384", or maxBytes:"body" where the body's bound is enough. The
+// document does not show it.
 const boundTag = "maxBytes"
 
 var (
@@ -29,19 +29,22 @@ var (
 )
 
 // bodySchema is the schema of a request body. Its members of the types
-// coltype.JSON and map[string]coltype.JSON are free-form. It panics on one
-// without a bound, and on any other value that the schema cannot describe.
+// coltype.JSON and map[string]coltype.JSON are free-form, those of the type
+// CleanText are cleaned. It panics on one without a bound, and on any other value
+// that the schema cannot describe.
 func (a *API) bodySchema(t reflect.Type, hint string) *huma.Schema {
 	s := a.schema(t, hint)
-	f := finder{registry: a.huma.OpenAPI().Components.Schemas, free: a.free, seen: map[reflect.Type]bool{}}
+	f := finder{registry: a.huma.OpenAPI().Components.Schemas, free: a.free, clean: a.clean, seen: map[reflect.Type]bool{}}
 	f.value(t, s)
 	return s
 }
 
-// finder walks a type beside its schema and notes what is free-form.
+// finder walks a type beside its schema and notes what is free-form, and what is
+// cleaned.
 type finder struct {
 	registry huma.Registry
 	free     freeForm
+	clean    cleaning
 	seen     map[reflect.Type]bool // structs, so that the walk of a recursive type ends
 }
 
@@ -53,6 +56,8 @@ func (f finder) value(t reflect.Type, s *huma.Schema) {
 	switch kind := t.Kind(); {
 	case t == anyJSON, t == rawJSON, kind == reflect.Interface:
 		panic(fmt.Sprintf("web: a body holds %s: only a member of type %s, or of a map of it, is free-form", t, anyJSON))
+	case t == cleanText:
+		panic(fmt.Sprintf("web: a body holds %s that is no member of an object", t))
 	case s.Type == huma.TypeArray:
 		f.value(t.Elem(), s.Items)
 	case s.Type == huma.TypeObject && kind == reflect.Map:
@@ -74,13 +79,15 @@ func (f finder) members(t reflect.Type, s *huma.Schema) {
 		case !ok:
 		case field.Type == anyJSON, field.Type.Kind() == reflect.Map && field.Type.Elem() == anyJSON:
 			f.free[member] = boundOf(t, field)
+		case field.Type == cleanText:
+			f.clean.note(member, boundOf(t, field))
 		default:
 			f.value(field.Type, member)
 		}
 	}
 }
 
-// boundOf is the bound that a free-form member names.
+// boundOf is the bound that a member names.
 func boundOf(t reflect.Type, field reflect.StructField) int {
 	text := field.Tag.Get(boundTag)
 	if text == "body" {
@@ -88,7 +95,7 @@ func boundOf(t reflect.Type, field reflect.StructField) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n <= 0 {
-		panic(fmt.Sprintf("web: %s of %s is free-form and needs a bound, such as %s:\"16384\" or %s:\"body\"", field.Name, t, boundTag, boundTag))
+		panic(fmt.Sprintf("web: %s of %s needs a bound, such as %s:\"16384\" or %s:\"body\"", field.Name, t, boundTag, boundTag))
 	}
 	return n
 }

@@ -67,7 +67,7 @@ func TestFreeFormFollowsFromTheType(t *testing.T) {
 	}
 }
 
-func TestAFreeFormMemberNamesItsBound(t *testing.T) {
+func TestAFreeFormOrCleanedMemberNamesItsBound(t *testing.T) {
 	t.Parallel()
 	for _, body := range []reflect.Type{
 		typeOf[struct{ Data coltype.JSON }](),
@@ -85,6 +85,13 @@ func TestAFreeFormMemberNamesItsBound(t *testing.T) {
 			Data any `maxBytes:"16"`
 		}](),
 		typeOf[coltype.JSON](),
+		typeOf[struct{ Said CleanText }](),
+		typeOf[struct {
+			Said []CleanText `maxBytes:"16"`
+		}](),
+		typeOf[struct {
+			Said *CleanText `maxBytes:"16"`
+		}](),
 	} {
 		func() {
 			defer func() {

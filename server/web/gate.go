@@ -29,8 +29,9 @@ type text struct {
 
 // parse walks the raw tokens of a body beside its schema. An error means that it
 // is no JSON text in UTF-8, or that ctx ended; what is JSON but may not be stored
-// is among the faults: NUL, lone surrogates, repeated members, depth, size. The
-// tree grows with the schema, not with the body: see members.go.
+// is among the faults: NUL, lone surrogates, repeated members, depth, size; only a
+// CleanText is mended instead. The tree grows with the schema, not with the body:
+// see members.go.
 func (a *API) parse(ctx context.Context, schema *huma.Schema, body []byte) (text, error) {
 	switch {
 	case bytes.HasPrefix(body, []byte("\ufeff")):
@@ -39,7 +40,7 @@ func (a *API) parse(ctx context.Context, schema *huma.Schema, body []byte) (text
 		return text{}, errors.New("the body is not UTF-8")
 	}
 	g := &gate{
-		ctx: ctx, registry: a.huma.OpenAPI().Components.Schemas, free: a.free,
+		ctx: ctx, registry: a.huma.OpenAPI().Components.Schemas, free: a.free, clean: a.clean,
 		src: body, out: make([]byte, 0, len(body)),
 	}
 	g.space()
@@ -67,6 +68,7 @@ type gate struct {
 	ctx      context.Context // of this one walk
 	registry huma.Registry
 	free     freeForm
+	clean    cleaning
 	src      []byte
 	pos      int
 	out      []byte

@@ -23,6 +23,7 @@ var gateSeeds = []string{
 	"\"\x1f\"", "\ufeff{}", "\xff", `{"a"}`, `{"a":}`, `{,}`, `[1,]`, `{}{}`, `{"":{"":0}}`, `{"a.b[0]%":1}`, `{"payload":`,
 	strings.Repeat("[", 70), strings.Repeat(`{"payload":`, 70), `{"payload":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`,
 	`{"a":"` + strings.Repeat("x", 300) + `"}`, `{"\u0061":1,"a":2}`, `9223372036854775808`, `1e400`,
+	`{"kind":"a","said":"a\u0000\ud800\ud83d\ude00 and more"}`, `{"kind":"a","said":"12345\u20ac"}`,
 }
 
 // FuzzGate holds the gate against encoding/json: what it lets through is valid
@@ -77,6 +78,7 @@ func FuzzCheckBody(f *testing.F) {
 		Size    int64        `json:"size,omitempty" maximum:"9"`
 		Payload coltype.JSON `json:"payload,omitempty" maxBytes:"262144"`
 		Items   []inner      `json:"items,omitempty"`
+		Said    CleanText    `json:"said,omitempty" maxBytes:"8"`
 	}
 	schema := a.bodySchema(typeOf[body](), "")
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -90,6 +92,9 @@ func FuzzCheckBody(f *testing.F) {
 			var out body
 			if err := json.Unmarshal(compact, &out); err != nil {
 				t.Fatalf("%q passes and cannot be decoded: %v", raw, err)
+			}
+			if said := string(out.Said); len(said) > 8 || strings.Contains(said, "\x00") || !utf8.ValidString(said) {
+				t.Fatalf("%q is cleaned to %q", raw, said)
 			}
 			return
 		}
@@ -144,7 +149,7 @@ func TestDecompressionStopsAtTheBound(t *testing.T) {
 
 // newAPI is an API without routes, for the gate alone.
 func newAPI() *API {
-	a := &API{free: freeForm{}}
+	a := &API{free: freeForm{}, clean: cleaning{}}
 	a.huma = huma.NewAPI(a.humaConfig("test"), nil)
 	return a
 }

@@ -134,8 +134,12 @@ func (g *gate) blind() bool {
 	return g.full() || (g.bound > 0 && len(g.out) > g.bound)
 }
 
-// member reads a member's value, and measures one that is free-form.
+// member reads a member's value, cleans a CleanText, and measures one that is
+// free-form.
 func (g *gate) member(depth int, s *huma.Schema, m mode) (any, error) {
+	if limit, clean := g.clean[s]; clean && m == ours && g.peek() == '"' {
+		return g.cleaned(limit)
+	}
 	limit, clients := g.free[s]
 	if m != ours || !clients {
 		return g.value(depth, s, m)
