@@ -31,6 +31,8 @@ type globals struct {
 	quiet     bool
 	verbose   bool
 	settings  settings
+
+	lasting lastingOutputs // of a command that runs for long
 }
 
 // signalsApart is how long after the first signal another one is the second.
@@ -51,11 +53,13 @@ func run() int {
 		time.AfterFunc(signalsApart, stop)
 	})
 	g := &globals{}
-	err := execute(ctx, rootCmd(g))
+	root := rootCmd(g)
+	defer func() { g.lasting.flush() }()
+	err := execute(ctx, root)
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "stint:", message(err))
+	fmt.Fprintln(root.ErrOrStderr(), "stint:", message(err))
 	return exitCode(err)
 }
 

@@ -218,9 +218,18 @@ type process struct {
 // spawn starts a command in a folder of its own, until the test ends.
 func spawn(t *testing.T, env []string, name string, args ...string) *process {
 	t.Helper()
+	return spawnTo(t, nil, env, name, args...)
+}
+
+// spawnTo is spawn with a file in place of both outputs, unless it is nil.
+func spawnTo(t *testing.T, out *os.File, env []string, name string, args ...string) *process {
+	t.Helper()
 	p := &process{cmd: exec.Command(name, args...), out: &apitest.Log{}, ended: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env = t.TempDir(), env
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
+	if out != nil {
+		p.cmd.Stdout, p.cmd.Stderr = out, out
+	}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -44,7 +43,10 @@ func serveCmd(g *globals) *cobra.Command {
 			"A second signal, from one second after the first, ends it at once.\n" +
 			"The database is migrated first. On SQLite the owner's token is written to PATH.token.",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), g, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			g.outputsLast(cmd.Root())
+			return serve(cmd.Context(), g, f)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.addr, "addr", "127.0.0.1:8480", "address of the API")
@@ -128,7 +130,7 @@ func serverLog(g *globals) *slog.Logger {
 	if g.verbose {
 		level = slog.LevelDebug
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	return slog.New(slog.NewTextHandler(g.lasting.stderr, &slog.HandlerOptions{Level: level}))
 }
 
 // listen opens both listeners, or none.

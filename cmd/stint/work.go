@@ -85,8 +85,9 @@ func runWork(cmd *cobra.Command, g *globals, c work.Config) error {
 	if g.quiet {
 		level = slog.LevelWarn
 	}
-	c.Server, c.Stdout, c.Stderr = g.server, cmd.OutOrStdout(), cmd.ErrOrStderr()
-	c.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	g.outputsLast(cmd.Root())
+	c.Server, c.Stdout, c.Stderr = g.server, g.lasting.stdout.Patient(), g.lasting.stderr.Patient()
+	c.Log = slog.New(slog.NewTextHandler(g.lasting.stderr, &slog.HandlerOptions{Level: level}))
 	c.Commands = &work.Commands{}
 	defer killOnSecondSignal(cmd.Context(), c.Commands)()
 	return work.Run(cmd.Context(), c)
