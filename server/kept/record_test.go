@@ -155,10 +155,10 @@ func fillControl(t *testing.T, q model.Querier, owner string) error {
 
 // fillLogs leaves two pieces of what one attempt printed.
 func fillLogs(t *testing.T, s *store.Store) {
-	for seq, at := range []int{5, 10} {
-		dbtest.SQL(t, s, `insert into run_logs (run_id, owner_id, seq, text, ends_at_byte, created_at)
-			select id, owner_id, $1, 'kept
-', $2, created_at from runs order by id limit 1`, seq+1, at)
+	for i := range 2 {
+		dbtest.SQL(t, s, `insert into run_logs (run_id, place, seq, text, ends_at_byte, created_at)
+			select id, $1, $2, 'kept
+', $3, created_at from runs order by id limit 1`, 64*(i+1), i+1, 5*(i+1))
 	}
 }
 

@@ -90,6 +90,7 @@ var checks = map[string]struct {
 		[]record{{"to_state": "open"}, {"to_state": "merged"}, {"to_state": "closed"}}, []record{{"to_state": ""}, {"to_state": "done"}}},
 	"leases_term_check":            {"leases", []record{{"term": 1}}, []record{{"term": 0}}},
 	"tokens_kind_check":            {"tokens", []record{{"kind": "bearer"}, {"kind": "session"}}, []record{{"kind": ""}, {"kind": "cookie"}}},
+	"run_logs_place_check":         {"run_logs", []record{{"place": 1}}, []record{{"place": 0}}},
 	"run_logs_seq_check":           {"run_logs", []record{{"seq": 1}}, []record{{"seq": 0}}},
 	"run_logs_ends_check":          {"run_logs", []record{{"ends_at_byte": 0}}, []record{{"ends_at_byte": -1}}},
 	"runs_scheduler_managed_check": {"runs", []record{{"scheduler_managed": true}}, []record{{"scheduler_managed": 2}}},
