@@ -704,6 +704,20 @@ func (e ListRunsParamsKind) Valid() bool {
 	}
 }
 
+// AppendJobLogRequest defines model for AppendJobLogRequest.
+type AppendJobLogRequest struct {
+	LeaseToken string `json:"lease_token"`
+
+	// Seq Rises with each append of an attempt. One that is not above the last changes nothing.
+	Seq int64 `json:"seq"`
+
+	// SkippedBytes How much you left out before text. Absent: 0.
+	SkippedBytes *int64 `json:"skipped_bytes,omitempty"`
+
+	// Text What the attempt printed since the last append. Only the last 64 KiB are kept. NUL and lone surrogates become U+FFFD.
+	Text string `json:"text"`
+}
+
 // ByHandAnswer defines model for ByHandAnswer.
 type ByHandAnswer struct {
 	Job Job `json:"job"`
@@ -820,6 +834,9 @@ type CompleteItem struct {
 
 	// Result Any JSON value up to 256 KiB.
 	Result json.RawMessage `json:"result,omitempty"`
+
+	// Warning A remark for people, kept on the run. Cut at 4 KiB. NUL and lone surrogates become U+FFFD.
+	Warning *string `json:"warning,omitempty"`
 }
 
 // CompleteJobRequest defines model for CompleteJobRequest.
@@ -828,6 +845,9 @@ type CompleteJobRequest struct {
 
 	// Result Any JSON value up to 256 KiB.
 	Result json.RawMessage `json:"result,omitempty"`
+
+	// Warning A remark for people, kept on the run. Cut at 4 KiB. NUL and lone surrogates become U+FFFD.
+	Warning *string `json:"warning,omitempty"`
 }
 
 // CompleteJobsRequest defines model for CompleteJobsRequest.
@@ -1028,6 +1048,9 @@ type FailJobRequest struct {
 
 	// Retryable false ends the job, whatever attempts are left. Absent: true.
 	Retryable *bool `json:"retryable,omitempty"`
+
+	// Warning A remark for people, kept on the run. Cut at 4 KiB. NUL and lone surrogates become U+FFFD.
+	Warning *string `json:"warning,omitempty"`
 }
 
 // Finished defines model for Finished.
@@ -1189,6 +1212,38 @@ type LeasePage struct {
 	Data       []Lease `json:"data"`
 	HasMore    bool    `json:"has_more"`
 	NextCursor *string `json:"next_cursor"`
+}
+
+// Log defines model for Log.
+type Log struct {
+	// Bytes Of all that the run printed.
+	Bytes int64 `json:"bytes"`
+
+	// CutBytes Those before text, which are not kept.
+	CutBytes int64  `json:"cut_bytes"`
+	RunID    string `json:"run_id"`
+
+	// Seq Of the last append; 0 without one.
+	Seq int64 `json:"seq"`
+
+	// Text The last 64 KiB, from the beginning of a character on. Control characters are as they were sent: neutralise them where people read it.
+	Text string `json:"text"`
+
+	// UpdatedAt Of the last append.
+	UpdatedAt *time.Time `json:"updated_at"`
+}
+
+// LogAnswer defines model for LogAnswer.
+type LogAnswer struct {
+	// CutBytes How much of the beginning of text was not kept.
+	CutBytes int64 `json:"cut_bytes"`
+
+	// Duplicate true: seq was not above the last one, and nothing was changed.
+	Duplicate bool   `json:"duplicate"`
+	RunID     string `json:"run_id"`
+
+	// Seq Of the last append of this attempt.
+	Seq int64 `json:"seq"`
 }
 
 // LoginLink defines model for LoginLink.
@@ -1384,6 +1439,9 @@ type PutKindRequest struct {
 // ReleaseJobRequest defines model for ReleaseJobRequest.
 type ReleaseJobRequest struct {
 	LeaseToken string `json:"lease_token"`
+
+	// Warning A remark for people, kept on the run. Cut at 4 KiB. NUL and lone surrogates become U+FFFD.
+	Warning *string `json:"warning,omitempty"`
 }
 
 // Repo defines model for Repo.
@@ -1457,7 +1515,10 @@ type Run struct {
 	// Status in_progress: running under a live lease. A run whose lease ran out shows failed until it is recorded as abandoned.
 	Status         RunStatus `json:"status"`
 	TerminalReason *string   `json:"terminal_reason"`
-	Worker         *string   `json:"worker"`
+
+	// Warning What its worker remarked when it finished the attempt.
+	Warning *string `json:"warning"`
+	Worker  *string `json:"worker"`
 }
 
 // RunKind defines model for Run.Kind.
@@ -1482,6 +1543,9 @@ type SnoozeJobRequest struct {
 
 	// Seconds Until it may be claimed again; the attempt does not count.
 	Seconds int64 `json:"seconds"`
+
+	// Warning A remark for people, kept on the run. Cut at 4 KiB. NUL and lone surrogates become U+FFFD.
+	Warning *string `json:"warning,omitempty"`
 }
 
 // Token defines model for Token.
@@ -1658,6 +1722,12 @@ type FailJobParams struct {
 
 // HeartbeatJobParams defines parameters for HeartbeatJob.
 type HeartbeatJobParams struct {
+	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// AppendJobLogParams defines parameters for AppendJobLog.
+type AppendJobLogParams struct {
 	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
@@ -1867,6 +1937,9 @@ type FailJobJSONRequestBody = FailJobRequest
 
 // HeartbeatJobJSONRequestBody defines body for HeartbeatJob for application/json ContentType.
 type HeartbeatJobJSONRequestBody = HeartbeatJobRequest
+
+// AppendJobLogJSONRequestBody defines body for AppendJobLog for application/json ContentType.
+type AppendJobLogJSONRequestBody = AppendJobLogRequest
 
 // ReleaseJobJSONRequestBody defines body for ReleaseJob for application/json ContentType.
 type ReleaseJobJSONRequestBody = ReleaseJobRequest
@@ -2090,6 +2163,24 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/jobs/{id}/heartbeat (the `HeartbeatJob` operationId).
 	HeartbeatJob(ctx context.Context, id string, params *HeartbeatJobParams, body HeartbeatJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// AppendJobLogWithBody Append to what an attempt printed
+	//
+	// Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/jobs/{id}/log (the `AppendJobLog` operationId).
+	AppendJobLogWithBody(ctx context.Context, id string, params *AppendJobLogParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AppendJobLog Append to what an attempt printed
+	//
+	// Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/jobs/{id}/log (the `AppendJobLog` operationId).
+	AppendJobLog(ctx context.Context, id string, params *AppendJobLogParams, body AppendJobLogJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ReleaseJobWithBody Give a job back at once; the attempt does not count
 	//
 	// Takes any type of body and a specified content type.
@@ -2275,6 +2366,11 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/runs/{id} (the `GetRun` operationId).
 	GetRun(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRunLog Get what a run printed last
+	//
+	// Corresponds with GET /v1/runs/{id}/log (the `GetRunLog` operationId).
+	GetRunLog(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTokens List tokens, newest first
 	//
@@ -2606,6 +2702,44 @@ func (c *Client) HeartbeatJobWithBody(ctx context.Context, id string, params *He
 // Corresponds with POST /v1/jobs/{id}/heartbeat (the `HeartbeatJob` operationId).
 func (c *Client) HeartbeatJob(ctx context.Context, id string, params *HeartbeatJobParams, body HeartbeatJobJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewHeartbeatJobRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AppendJobLogWithBody Append to what an attempt printed
+//
+// Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/jobs/{id}/log (the `AppendJobLog` operationId).
+func (c *Client) AppendJobLogWithBody(ctx context.Context, id string, params *AppendJobLogParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAppendJobLogRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AppendJobLog Append to what an attempt printed
+//
+// Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/jobs/{id}/log (the `AppendJobLog` operationId).
+func (c *Client) AppendJobLog(ctx context.Context, id string, params *AppendJobLogParams, body AppendJobLogJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAppendJobLogRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -3072,6 +3206,21 @@ func (c *Client) ListRuns(ctx context.Context, params *ListRunsParams, reqEditor
 // Corresponds with GET /v1/runs/{id} (the `GetRun` operationId).
 func (c *Client) GetRun(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetRunRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRunLog Get what a run printed last
+//
+// Corresponds with GET /v1/runs/{id}/log (the `GetRunLog` operationId).
+func (c *Client) GetRunLog(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRunLogRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -3775,6 +3924,68 @@ func NewHeartbeatJobRequestWithBody(server string, id string, params *HeartbeatJ
 	}
 
 	operationPath := fmt.Sprintf("/v1/jobs/%s/heartbeat", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewAppendJobLogRequest calls the generic AppendJobLog builder with application/json body
+func NewAppendJobLogRequest(server string, id string, params *AppendJobLogParams, body AppendJobLogJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAppendJobLogRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewAppendJobLogRequestWithBody constructs an http.Request for the AppendJobLog method, with any body, and a specified content type
+func NewAppendJobLogRequestWithBody(server string, id string, params *AppendJobLogParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/jobs/%s/log", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -5137,6 +5348,40 @@ func NewGetRunRequest(server string, id string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewGetRunLogRequest constructs an http.Request for the GetRunLog method
+func NewGetRunLogRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/runs/%s/log", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListTokensRequest constructs an http.Request for the ListTokens method
 func NewListTokensRequest(server string, params *ListTokensParams) (*http.Request, error) {
 	var err error
@@ -5562,6 +5807,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/jobs/{id}/heartbeat (the `HeartbeatJob` operationId).
 	HeartbeatJobWithResponse(ctx context.Context, id string, params *HeartbeatJobParams, body HeartbeatJobJSONRequestBody, reqEditors ...RequestEditorFn) (*HeartbeatJobResponse, error)
 
+	// AppendJobLogWithBodyWithResponse Append to what an attempt printed
+	//
+	// Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/jobs/{id}/log (the `AppendJobLog` operationId).
+	AppendJobLogWithBodyWithResponse(ctx context.Context, id string, params *AppendJobLogParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendJobLogResponse, error)
+
+	// AppendJobLogWithResponse Append to what an attempt printed
+	//
+	// Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/jobs/{id}/log (the `AppendJobLog` operationId).
+	AppendJobLogWithResponse(ctx context.Context, id string, params *AppendJobLogParams, body AppendJobLogJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendJobLogResponse, error)
+
 	// ReleaseJobWithBodyWithResponse Give a job back at once; the attempt does not count
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -5779,6 +6042,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/runs/{id} (the `GetRun` operationId).
 	GetRunWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetRunResponse, error)
+
+	// GetRunLogWithResponse Get what a run printed last
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/runs/{id}/log (the `GetRunLog` operationId).
+	GetRunLogWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetRunLogResponse, error)
 
 	// ListTokensWithResponse List tokens, newest first
 	//
@@ -6331,6 +6601,59 @@ func (r HeartbeatJobResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r HeartbeatJobResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type AppendJobLogResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LogAnswer
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *Problem
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *Problem
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *Problem
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r AppendJobLogResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AppendJobLogResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AppendJobLogResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -7387,6 +7710,49 @@ func (r GetRunResponse) ContentType() string {
 	return ""
 }
 
+type GetRunLogResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Log
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRunLogResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRunLogResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRunLogResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListTokensResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -7849,6 +8215,36 @@ func (c *ClientWithResponses) HeartbeatJobWithResponse(ctx context.Context, id s
 	return ParseHeartbeatJobResponse(rsp)
 }
 
+// AppendJobLogWithBodyWithResponse Append to what an attempt printed
+//
+// Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/jobs/{id}/log (the `AppendJobLog` operationId).
+func (c *ClientWithResponses) AppendJobLogWithBodyWithResponse(ctx context.Context, id string, params *AppendJobLogParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendJobLogResponse, error) {
+	rsp, err := c.AppendJobLogWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAppendJobLogResponse(rsp)
+}
+
+// AppendJobLogWithResponse Append to what an attempt printed
+//
+// Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/jobs/{id}/log (the `AppendJobLog` operationId).
+func (c *ClientWithResponses) AppendJobLogWithResponse(ctx context.Context, id string, params *AppendJobLogParams, body AppendJobLogJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendJobLogResponse, error) {
+	rsp, err := c.AppendJobLog(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAppendJobLogResponse(rsp)
+}
+
 // ReleaseJobWithBodyWithResponse Give a job back at once; the attempt does not count
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -8233,6 +8629,19 @@ func (c *ClientWithResponses) GetRunWithResponse(ctx context.Context, id string,
 		return nil, err
 	}
 	return ParseGetRunResponse(rsp)
+}
+
+// GetRunLogWithResponse Get what a run printed last
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/runs/{id}/log (the `GetRunLog` operationId).
+func (c *ClientWithResponses) GetRunLogWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetRunLogResponse, error) {
+	rsp, err := c.GetRunLog(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRunLogResponse(rsp)
 }
 
 // ListTokensWithResponse List tokens, newest first
@@ -9180,6 +9589,109 @@ func ParseHeartbeatJobResponse(rsp *http.Response) (*HeartbeatJobResponse, error
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest HeartbeatAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseAppendJobLogResponse parses an HTTP response from a AppendJobLogWithResponse call
+func ParseAppendJobLogResponse(rsp *http.Response) (*AppendJobLogResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AppendJobLogResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LogAnswer
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -11075,6 +11587,74 @@ func ParseGetRunResponse(rsp *http.Response) (*GetRunResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Run
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetRunLogResponse parses an HTTP response from a GetRunLogWithResponse call
+func ParseGetRunLogResponse(rsp *http.Response) (*GetRunLogResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRunLogResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Log
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -104,6 +104,14 @@ type Querier interface {
 	RunEnd(ctx context.Context, arg RunEndParams) (RunEndRow, error)
 	// Opens the runs of a JSON list of claimed jobs.
 	RunInsertMany(ctx context.Context, arg RunInsertManyParams) (int64, error)
+	// The running attempt of a job under the lease of that token (SHA-256, hex), held
+	// for this transaction until it ends: what ends the attempt waits for it, so it is
+	// the fence of whatever is written for the attempt. Index runs_running_job.
+	RunLockByToken(ctx context.Context, arg RunLockByTokenParams) (string, error)
+	// Adds a piece to what a run printed. The caller holds the run's row.
+	RunLogInsert(ctx context.Context, arg RunLogInsertParams) error
+	// Deletes the pieces of a run that end at a place or before. Primary key.
+	RunLogTrim(ctx context.Context, arg RunLogTrimParams) error
 	// Keeps a new token; its text is never stored.
 	TokenInsert(ctx context.Context, arg TokenInsertParams) error
 	// Ends a token; 0 rows if it is unknown or ended before.

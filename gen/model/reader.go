@@ -103,6 +103,11 @@ type Reader interface {
 	RunGetByToken(ctx context.Context, arg RunGetByTokenParams) (RunGetByTokenRow, error)
 	// The runs of a JSON list of ids, unordered. Primary key.
 	RunListByIDs(ctx context.Context, arg RunListByIDsParams) ([]RunListByIDsRow, error)
+	// Where what a run printed ends. Primary key.
+	RunLogLast(ctx context.Context, arg RunLogLastParams) (RunLogLastRow, error)
+	// What is kept of what a run printed, in its order: RunLogTrim bounds it. Primary
+	// key.
+	RunLogList(ctx context.Context, arg RunLogListParams) ([]RunLogListRow, error)
 	// The runs, newest first. Index runs_by_created.
 	RunPage(ctx context.Context, arg RunPageParams) ([]RunPageRow, error)
 	// The attempts of one job. Index runs_by_job.

@@ -10,6 +10,7 @@ type RunEndParams struct {
 	Status         string
 	TerminalReason *string
 	Error          coltype.JSON
+	Warning        *string
 	Progress       coltype.JSON
 	CompletedAt    coltype.Time
 	JobID          *string
@@ -29,6 +30,7 @@ type RunEndRow struct {
 	Generation       *int64
 	TerminalReason   *string
 	Error            coltype.JSON
+	Warning          *string
 	Facts            coltype.JSON
 	Progress         coltype.JSON
 	SchedulerManaged bool
@@ -63,6 +65,7 @@ type RunGetRow struct {
 	Generation        *int64
 	TerminalReason    *string
 	Error             coltype.JSON
+	Warning           *string
 	Facts             coltype.JSON
 	Progress          coltype.JSON
 	SchedulerManaged  bool
@@ -87,6 +90,12 @@ type RunListByIDsParams = JobListByIDsParams
 
 // RunListByIDsRow has the fields of RunGetRow.
 type RunListByIDsRow = RunGetRow
+
+type RunLockByTokenParams struct {
+	JobID     *string
+	OwnerID   string
+	TokenHash *string
+}
 
 type RunPageByJobParams struct {
 	OwnerID  string

@@ -16,14 +16,15 @@ update runs
 set status = ?1,
     terminal_reason = ?2,
     error = ?3,
-    progress = ?4,
-    completed_at = ?5
-where job_id = ?6
-    and owner_id = ?7
+    warning = ?4,
+    progress = ?5,
+    completed_at = ?6
+where job_id = ?7
+    and owner_id = ?8
     and status = 'running'
 returning
     id, owner_id, kind, connection_id, job_id, external_run_id, status, attempt, worker,
-    generation, terminal_reason, error, facts, progress, scheduler_managed, origin, created_at,
+    generation, terminal_reason, error, warning, facts, progress, scheduler_managed, origin, created_at,
     started_at, completed_at
 `
 
@@ -37,6 +38,7 @@ func (q *Queries) RunEnd(ctx context.Context, arg RunEndParams) (RunEndRow, erro
 		arg.Status,
 		arg.TerminalReason,
 		arg.Error,
+		arg.Warning,
 		arg.Progress,
 		arg.CompletedAt,
 		arg.JobID,
@@ -56,6 +58,7 @@ func (q *Queries) RunEnd(ctx context.Context, arg RunEndParams) (RunEndRow, erro
 		&i.Generation,
 		&i.TerminalReason,
 		&i.Error,
+		&i.Warning,
 		&i.Facts,
 		&i.Progress,
 		&i.SchedulerManaged,
@@ -70,7 +73,7 @@ func (q *Queries) RunEnd(ctx context.Context, arg RunEndParams) (RunEndRow, erro
 const RunGet = `-- name: RunGet :one
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
-    r.worker, r.generation, r.terminal_reason, r.error, r.facts, r.progress, r.scheduler_managed,
+    r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
     r.origin, r.created_at, r.started_at, r.completed_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
@@ -100,6 +103,7 @@ func (q *Queries) RunGet(ctx context.Context, arg RunGetParams) (RunGetRow, erro
 		&i.Generation,
 		&i.TerminalReason,
 		&i.Error,
+		&i.Warning,
 		&i.Facts,
 		&i.Progress,
 		&i.SchedulerManaged,
@@ -117,7 +121,7 @@ func (q *Queries) RunGet(ctx context.Context, arg RunGetParams) (RunGetRow, erro
 const RunGetByToken = `-- name: RunGetByToken :one
 select
     id, owner_id, kind, connection_id, job_id, external_run_id, status, attempt, worker,
-    generation, terminal_reason, error, facts, progress, scheduler_managed, origin, created_at,
+    generation, terminal_reason, error, warning, facts, progress, scheduler_managed, origin, created_at,
     started_at, completed_at
 from runs
 where owner_id = ?1
@@ -149,6 +153,7 @@ func (q *Queries) RunGetByToken(ctx context.Context, arg RunGetByTokenParams) (R
 		&i.Generation,
 		&i.TerminalReason,
 		&i.Error,
+		&i.Warning,
 		&i.Facts,
 		&i.Progress,
 		&i.SchedulerManaged,
@@ -190,7 +195,7 @@ func (q *Queries) RunInsertMany(ctx context.Context, arg RunInsertManyParams) (i
 const RunListByIDs = `-- name: RunListByIDs :many
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
-    r.worker, r.generation, r.terminal_reason, r.error, r.facts, r.progress, r.scheduler_managed,
+    r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
     r.origin, r.created_at, r.started_at, r.completed_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
@@ -226,6 +231,7 @@ func (q *Queries) RunListByIDs(ctx context.Context, arg RunListByIDsParams) ([]R
 			&i.Generation,
 			&i.TerminalReason,
 			&i.Error,
+			&i.Warning,
 			&i.Facts,
 			&i.Progress,
 			&i.SchedulerManaged,
@@ -250,10 +256,31 @@ func (q *Queries) RunListByIDs(ctx context.Context, arg RunListByIDsParams) ([]R
 	return items, nil
 }
 
+const RunLockByToken = `-- name: RunLockByToken :one
+select id
+from runs
+where job_id = ?1
+    and owner_id = ?2
+    and token_hash = ?3
+    and status = 'running'
+`
+
+type RunLockByTokenParams = model.RunLockByTokenParams
+
+// The running attempt of a job under the lease of that token (SHA-256, hex), held
+// for this transaction until it ends: what ends the attempt waits for it, so it is
+// the fence of whatever is written for the attempt. Index runs_running_job.
+func (q *Queries) RunLockByToken(ctx context.Context, arg RunLockByTokenParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, RunLockByToken, arg.JobID, arg.OwnerID, arg.TokenHash)
+	var id string
+	err := row.Scan(&id)
+	return id, err
+}
+
 const RunPage = `-- name: RunPage :many
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
-    r.worker, r.generation, r.terminal_reason, r.error, r.facts, r.progress, r.scheduler_managed,
+    r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
     r.origin, r.created_at, r.started_at, r.completed_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
@@ -296,6 +323,7 @@ func (q *Queries) RunPage(ctx context.Context, arg RunPageParams) ([]RunPageRow,
 			&i.Generation,
 			&i.TerminalReason,
 			&i.Error,
+			&i.Warning,
 			&i.Facts,
 			&i.Progress,
 			&i.SchedulerManaged,
@@ -323,7 +351,7 @@ func (q *Queries) RunPage(ctx context.Context, arg RunPageParams) ([]RunPageRow,
 const RunPageByJob = `-- name: RunPageByJob :many
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
-    r.worker, r.generation, r.terminal_reason, r.error, r.facts, r.progress, r.scheduler_managed,
+    r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
     r.origin, r.created_at, r.started_at, r.completed_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
@@ -368,6 +396,7 @@ func (q *Queries) RunPageByJob(ctx context.Context, arg RunPageByJobParams) ([]R
 			&i.Generation,
 			&i.TerminalReason,
 			&i.Error,
+			&i.Warning,
 			&i.Facts,
 			&i.Progress,
 			&i.SchedulerManaged,
@@ -395,7 +424,7 @@ func (q *Queries) RunPageByJob(ctx context.Context, arg RunPageByJobParams) ([]R
 const RunPageByStatus = `-- name: RunPageByStatus :many
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
-    r.worker, r.generation, r.terminal_reason, r.error, r.facts, r.progress, r.scheduler_managed,
+    r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
     r.origin, r.created_at, r.started_at, r.completed_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
@@ -440,6 +469,7 @@ func (q *Queries) RunPageByStatus(ctx context.Context, arg RunPageByStatusParams
 			&i.Generation,
 			&i.TerminalReason,
 			&i.Error,
+			&i.Warning,
 			&i.Facts,
 			&i.Progress,
 			&i.SchedulerManaged,

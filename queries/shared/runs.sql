@@ -4,6 +4,7 @@ update runs
 set status = @status,
     terminal_reason = sqlc.narg(terminal_reason),
     error = @error,
+    warning = sqlc.narg(warning),
     progress = @progress,
     completed_at = @completed_at
 where job_id = @job_id
@@ -11,14 +12,14 @@ where job_id = @job_id
     and status = 'running'
 returning
     id, owner_id, kind, connection_id, job_id, external_run_id, status, attempt, worker,
-    generation, terminal_reason, error, facts, progress, scheduler_managed, origin, created_at,
+    generation, terminal_reason, error, warning, facts, progress, scheduler_managed, origin, created_at,
     started_at, completed_at;
 
 -- name: RunGet :one
 -- One run of an owner, with the lease of the job it works on.
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
-    r.worker, r.generation, r.terminal_reason, r.error, r.facts, r.progress, r.scheduler_managed,
+    r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
     r.origin, r.created_at, r.started_at, r.completed_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
@@ -31,7 +32,7 @@ where r.id = @id
 -- Index runs_by_job.
 select
     id, owner_id, kind, connection_id, job_id, external_run_id, status, attempt, worker,
-    generation, terminal_reason, error, facts, progress, scheduler_managed, origin, created_at,
+    generation, terminal_reason, error, warning, facts, progress, scheduler_managed, origin, created_at,
     started_at, completed_at
 from runs
 where owner_id = @owner_id
@@ -44,7 +45,7 @@ limit 1;
 -- The runs, newest first. Index runs_by_created.
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
-    r.worker, r.generation, r.terminal_reason, r.error, r.facts, r.progress, r.scheduler_managed,
+    r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
     r.origin, r.created_at, r.started_at, r.completed_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
@@ -58,7 +59,7 @@ limit cast(@max as bigint);
 -- The attempts of one job. Index runs_by_job.
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
-    r.worker, r.generation, r.terminal_reason, r.error, r.facts, r.progress, r.scheduler_managed,
+    r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
     r.origin, r.created_at, r.started_at, r.completed_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
@@ -73,7 +74,7 @@ limit cast(@max as bigint);
 -- Those of one recorded status. Index runs_by_status.
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
-    r.worker, r.generation, r.terminal_reason, r.error, r.facts, r.progress, r.scheduler_managed,
+    r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
     r.origin, r.created_at, r.started_at, r.completed_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r

@@ -13,10 +13,21 @@ from json_each(cast(@rows as text)) t;
 -- The runs of a JSON list of ids, unordered. Primary key.
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
-    r.worker, r.generation, r.terminal_reason, r.error, r.facts, r.progress, r.scheduler_managed,
+    r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
     r.origin, r.created_at, r.started_at, r.completed_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id
 where +r.owner_id = @owner_id -- the plus leaves the primary key as the only index
     and r.id in (select t.value from json_each(cast(@ids as text)) t);
+
+-- name: RunLockByToken :one
+-- The running attempt of a job under the lease of that token (SHA-256, hex), held
+-- for this transaction until it ends: what ends the attempt waits for it, so it is
+-- the fence of whatever is written for the attempt. Index runs_running_job.
+select id
+from runs
+where job_id = @job_id
+    and owner_id = @owner_id
+    and token_hash = @token_hash
+    and status = 'running';

@@ -86,9 +86,14 @@ var rows = map[string]row{
 		j := claimed(c)
 		return target{param: j.id, body: j.with(`"progress":{"done":0.50}`)}
 	},
+	"append-job-log": func(c *apitest.Client) target {
+		j := claimed(c)
+		c.Must(200, j.path("log"), j.with(`"seq":1,"text":"one\n"`))
+		return target{param: j.id, body: j.with(`"seq":2,"text":"tw\u0000\n","skipped_bytes":9`)}
+	},
 	"complete-job": func(c *apitest.Client) target {
 		j := claimed(c)
-		return target{param: j.id, body: j.with(`"result":{"z":1,"a":[null]}`)}
+		return target{param: j.id, body: j.with(`"result":{"z":1,"a":[null]},"warning":"half a result"`)}
 	},
 	"fail-job": func(c *apitest.Client) target {
 		j := claimed(c)
@@ -111,7 +116,16 @@ var rows = map[string]row{
 		claimed(c)
 		return target{query: "?kind=job"}
 	},
-	"get-run": func(c *apitest.Client) target { return target{param: claimed(c).run} },
+	"get-run": func(c *apitest.Client) target {
+		j := claimed(c)
+		c.Must(200, j.path("release"), j.with(`"warning":"no \u001b[31mtime"`))
+		return target{param: j.run}
+	},
+	"get-run-log": func(c *apitest.Client) target {
+		j := claimed(c)
+		c.Must(200, j.path("log"), j.with(`"seq":7,"text":"é\u001b[1m\n","skipped_bytes":9`))
+		return target{param: j.run}
+	},
 
 	"track-repo": func(*apitest.Client) target {
 		return target{body: `{"forge":"gitlab","namespace":"Acme/tools","name":"Site","default_stream":"main"}`}

@@ -23,6 +23,7 @@ type ending struct {
 	runStatus string
 	reason    string
 	runError  coltype.JSON
+	warning   *string
 }
 
 func counted(attempt int64) int64   { return attempt }

@@ -26,6 +26,7 @@ type FinishIn struct {
 	ID         string
 	LeaseToken string
 	Action     string
+	Warning    string // what the worker remarks; kept on the run
 
 	Result     coltype.JSON // complete
 	Error      coltype.JSON // fail: {code, message}
@@ -53,6 +54,9 @@ func Finish(ctx context.Context, q model.Querier, now coltype.Time, in FinishIn)
 	end, err := in.end(ctx, q, job, now)
 	if err != nil {
 		return Outcome{}, err
+	}
+	if in.Warning != "" {
+		end.warning = &in.Warning
 	}
 	return settle(ctx, q, now, job, end)
 }
@@ -131,7 +135,7 @@ func settle(ctx context.Context, q model.Querier, now coltype.Time, job model.Jo
 	}
 	run, err := runs.End(ctx, q, now, runs.EndIn{
 		OwnerID: job.OwnerID, JobID: job.ID, Status: end.runStatus, Reason: end.reason,
-		Error: end.runError, Progress: job.Progress,
+		Error: end.runError, Warning: end.warning, Progress: job.Progress,
 	})
 	if err != nil || successor == nil {
 		return Outcome{Job: settled, Run: run}, err

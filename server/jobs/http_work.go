@@ -53,16 +53,23 @@ func (in *heartbeatInput) stillHeld(now coltype.Time, body *heartbeatAnswer) (ch
 	return false, nil
 }
 
+// Remark is a part of the body of every finish. It is exported because huma leaves
+// out what an unexported embedded struct holds.
+type Remark struct {
+	Warning web.CleanText `json:"warning,omitempty" maxBytes:"4096" doc:"A remark for people, kept on the run. Cut at 4 KiB."`
+}
+
 type completeInput struct {
 	ID   string `path:"id"`
 	Body struct {
 		LeaseToken string       `json:"lease_token" maxLength:"128"`
 		Result     coltype.JSON `json:"result,omitempty" maxBytes:"262144" doc:"Any JSON value up to 256 KiB."`
+		Remark
 	}
 }
 
 func (h *routes) complete(ctx context.Context, q model.Querier, now coltype.Time, in *completeInput) (web.Answer[finishedJSON], error) {
-	return h.finish(ctx, q, now, FinishIn{ID: in.ID, LeaseToken: in.Body.LeaseToken, Action: Complete, Result: in.Body.Result})
+	return h.finish(ctx, q, now, FinishIn{ID: in.ID, LeaseToken: in.Body.LeaseToken, Action: Complete, Result: in.Body.Result, Warning: string(in.Body.Warning)})
 }
 
 // errorBody says why an attempt failed.
@@ -78,6 +85,7 @@ type failInput struct {
 		Error             errorBody `json:"error"`
 		Retryable         *bool     `json:"retryable,omitempty" doc:"false ends the job, whatever attempts are left. Absent: true."`
 		RetryAfterSeconds *int64    `json:"retry_after_seconds,omitempty" minimum:"0" maximum:"2592000" doc:"Instead of the kind's backoff."`
+		Remark
 	}
 }
 
@@ -87,7 +95,7 @@ func (h *routes) fail(ctx context.Context, q model.Querier, now coltype.Time, in
 		return web.Answer[finishedJSON]{}, err
 	}
 	return h.finish(ctx, q, now, FinishIn{
-		ID: in.ID, LeaseToken: in.Body.LeaseToken, Action: Fail, Error: text,
+		ID: in.ID, LeaseToken: in.Body.LeaseToken, Action: Fail, Error: text, Warning: string(in.Body.Warning),
 		Retryable:  in.Body.Retryable == nil || *in.Body.Retryable,
 		RetryAfter: in.Body.RetryAfterSeconds, Jitter: 0.8 + 0.4*rand.Float64(),
 	})
@@ -98,22 +106,24 @@ type snoozeInput struct {
 	Body struct {
 		LeaseToken string `json:"lease_token" maxLength:"128"`
 		Seconds    int64  `json:"seconds" minimum:"0" maximum:"2592000" doc:"Until it may be claimed again; the attempt does not count."`
+		Remark
 	}
 }
 
 func (h *routes) snooze(ctx context.Context, q model.Querier, now coltype.Time, in *snoozeInput) (web.Answer[finishedJSON], error) {
-	return h.finish(ctx, q, now, FinishIn{ID: in.ID, LeaseToken: in.Body.LeaseToken, Action: Snooze, Seconds: in.Body.Seconds})
+	return h.finish(ctx, q, now, FinishIn{ID: in.ID, LeaseToken: in.Body.LeaseToken, Action: Snooze, Seconds: in.Body.Seconds, Warning: string(in.Body.Warning)})
 }
 
 type releaseInput struct {
 	ID   string `path:"id"`
 	Body struct {
 		LeaseToken string `json:"lease_token" maxLength:"128"`
+		Remark
 	}
 }
 
 func (h *routes) release(ctx context.Context, q model.Querier, now coltype.Time, in *releaseInput) (web.Answer[finishedJSON], error) {
-	return h.finish(ctx, q, now, FinishIn{ID: in.ID, LeaseToken: in.Body.LeaseToken, Action: Release})
+	return h.finish(ctx, q, now, FinishIn{ID: in.ID, LeaseToken: in.Body.LeaseToken, Action: Release, Warning: string(in.Body.Warning)})
 }
 
 // finish ends a claim for the caller, and wakes who waits for what that frees.
@@ -143,6 +153,7 @@ type completeItem struct {
 	ID         string       `json:"id"`
 	LeaseToken string       `json:"lease_token" maxLength:"128"`
 	Result     coltype.JSON `json:"result,omitempty" maxBytes:"262144" doc:"Any JSON value up to 256 KiB."`
+	Remark
 }
 
 // Faults are ids that stand in the batch before.
@@ -172,7 +183,7 @@ func (h *routes) completeBatch(ctx context.Context, q model.Querier, now coltype
 	owner := web.Caller(ctx).OwnerID
 	items := make([]FinishIn, len(in.Body.Items))
 	for i, item := range in.Body.Items {
-		items[i] = FinishIn{OwnerID: owner, ID: item.ID, LeaseToken: item.LeaseToken, Action: Complete, Result: item.Result}
+		items[i] = FinishIn{OwnerID: owner, ID: item.ID, LeaseToken: item.LeaseToken, Action: Complete, Result: item.Result, Warning: string(item.Warning)}
 	}
 	out, err := FinishAll(ctx, q, now, items)
 	if err != nil {

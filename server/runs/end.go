@@ -15,6 +15,7 @@ type EndIn struct {
 	Status   string
 	Reason   string // "" when the status says it all
 	Error    coltype.JSON
+	Warning  *string      // what the worker remarked
 	Progress coltype.JSON // the last that its heartbeats told
 }
 
@@ -27,7 +28,7 @@ func End(ctx context.Context, q model.Querier, now coltype.Time, in EndIn) (Run,
 	}
 	row, err := q.RunEnd(ctx, model.RunEndParams{
 		JobID: &in.JobID, OwnerID: in.OwnerID,
-		Status: in.Status, TerminalReason: reason, Error: in.Error, Progress: in.Progress, CompletedAt: now,
+		Status: in.Status, TerminalReason: reason, Error: in.Error, Warning: in.Warning, Progress: in.Progress, CompletedAt: now,
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("end the run of %s: %w", in.JobID, err)
@@ -50,7 +51,7 @@ func ended(r model.RunEndRow) Run {
 	return Run{
 		ID: r.ID, OwnerID: r.OwnerID, Kind: r.Kind, ConnectionID: r.ConnectionID, JobID: r.JobID,
 		ExternalRunID: r.ExternalRunID, Status: r.Status, Attempt: r.Attempt, Worker: r.Worker,
-		Generation: r.Generation, TerminalReason: r.TerminalReason, Error: r.Error, Facts: r.Facts,
+		Generation: r.Generation, TerminalReason: r.TerminalReason, Error: r.Error, Warning: r.Warning, Facts: r.Facts,
 		Progress: r.Progress, SchedulerManaged: r.SchedulerManaged, Origin: r.Origin,
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
 	}

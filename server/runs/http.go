@@ -22,6 +22,7 @@ type runJSON struct {
 	Generation       *int64       `json:"generation" nullable:"true"`
 	TerminalReason   *string      `json:"terminal_reason" nullable:"true"`
 	Error            coltype.JSON `json:"error"`
+	Warning          *string      `json:"warning" nullable:"true" doc:"What its worker remarked when it finished the attempt."`
 	Facts            coltype.JSON `json:"facts"`
 	Progress         coltype.JSON `json:"progress"`
 	SchedulerManaged bool         `json:"scheduler_managed"`
@@ -36,7 +37,7 @@ func runOf(r Run, now coltype.Time) runJSON {
 	out := runJSON{
 		ID: r.ID, Kind: r.Kind, Status: Shown(r, now), JobID: r.JobID, ConnectionID: r.ConnectionID,
 		ExternalRunID: r.ExternalRunID, Attempt: r.Attempt, Worker: r.Worker, Generation: r.Generation,
-		TerminalReason: r.TerminalReason, Error: r.Error, Facts: r.Facts, Progress: r.Progress,
+		TerminalReason: r.TerminalReason, Error: r.Error, Warning: r.Warning, Facts: r.Facts, Progress: r.Progress,
 		SchedulerManaged: r.SchedulerManaged, Origin: r.Origin,
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt, Omitted: []string{},
 	}
@@ -50,6 +51,7 @@ func runOf(r Run, now coltype.Time) runJSON {
 func Routes(a *web.API) {
 	web.List(a, web.Op{Path: "/v1/runs", ID: "list-runs", Summary: "List runs, newest first", Scope: web.ScopeJobsRead}, listed)
 	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/runs/{id}", ID: "get-run", Summary: "Get a run", Scope: web.ScopeJobsRead}, get)
+	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/runs/{id}/log", ID: "get-run-log", Summary: "Get what a run printed last", Scope: web.ScopeJobsRead}, getLog)
 }
 
 type listInput struct {
