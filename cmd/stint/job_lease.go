@@ -90,22 +90,11 @@ func (g *globals) printClaimed(cmd *cobra.Command, done api.Reply[claimedJobs]) 
 	return g.printList(cmd, page{Data: done.Value.Jobs}, "id", "kind", "attempt", "key", "lease_token", "lease_expires_at")
 }
 
-// addLease adds the flag that proves a lease; without it a command is refused.
-func addLease(cmd *cobra.Command, token *string) {
-	cmd.Flags().StringVar(token, "lease-token", "", "the lease, as the claim printed it")
-	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if *token == "" {
-			return usagef("--lease-token is missing: the claim printed it")
-		}
-		return nil
-	}
-}
-
 // leaseCmd is a command that acts on a job by its lease.
 func leaseCmd(g *globals, use, short string, act func(ctx context.Context, c *client.Client, id, lease string) (*http.Response, error)) *cobra.Command {
 	var lease string
 	cmd := &cobra.Command{
-		Use:   use + " ID --lease-token TOKEN",
+		Use:   use + " ID --lease-token @FILE",
 		Short: short,
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -192,7 +181,7 @@ func jobHeartbeatCmd(g *globals) *cobra.Command {
 	var token, progress string
 	var lease time.Duration
 	cmd := &cobra.Command{
-		Use:   "heartbeat ID --lease-token TOKEN",
+		Use:   "heartbeat ID --lease-token @FILE",
 		Short: "Extend the lease of a job, and learn whether to go on",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/signal"
 	"slices"
@@ -168,6 +169,9 @@ func (g *globals) resolve(cmd *cobra.Command) error {
 			return err
 		}
 	}
+	if err := checkServer(g.server); err != nil {
+		return err
+	}
 	if g.Output == "" {
 		g.Output = "json"
 		if isTerminal(cmd.OutOrStdout()) {
@@ -193,6 +197,16 @@ func checkDB(url string) error {
 		return usagef("a password in --db is seen by everybody on the machine: put the URL into STINT_DB or DATABASE_URL")
 	}
 	return nil
+}
+
+// checkServer refuses a URL with a user or password: the token alone counts, and
+// the URL is shown in messages and told to commands.
+func checkServer(raw string) error {
+	u, err := url.Parse(raw)
+	if err == nil && u.User == nil || err != nil && !strings.Contains(raw, "@") {
+		return nil
+	}
+	return usagef("--server (STINT_SERVER) is a URL without a user or password: a token proves who asks")
 }
 
 func isTerminal(w any) bool {
