@@ -53,16 +53,9 @@ func (g *globals) api() (*client.Client, error) {
 
 // roots are the authorities of --ca-file; nil stands for the system's.
 func (g *globals) roots() (*x509.CertPool, error) {
-	if g.caFile == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(g.caFile)
+	roots, err := api.Roots(g.caFile)
 	if err != nil {
-		return nil, usage(fmt.Errorf("read the authorities: %w", err))
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(text) {
-		return nil, usagef("--ca-file (STINT_CA_FILE): there is no PEM certificate in %s", g.caFile)
+		return nil, usage(fmt.Errorf("--ca-file (STINT_CA_FILE): %w", err))
 	}
 	return roots, nil
 }

@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +35,23 @@ func Transport(roots *x509.CertPool) *http.Transport {
 		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
 	}
 	return transport
+}
+
+// Roots are the authorities of a PEM file; nil, without a file, stands for the
+// system's.
+func Roots(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the authorities: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("there is no PEM certificate in %s", file)
+	}
+	return roots, nil
 }
 
 // New is a client of the server at base that shows the token, if there is one.

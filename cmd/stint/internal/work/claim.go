@@ -103,7 +103,7 @@ type claims struct {
 	*worker
 	claimed   int
 	idleSince time.Time
-	pause     backoff
+	pause     api.Backoff
 	lost      *request // the last claim, while its answer did not come
 }
 
@@ -144,14 +144,14 @@ func (c *claims) next(ctx context.Context, limit int) ([]job, error) {
 		return nil, nil
 	case api.Retry(err):
 		c.lost = r
-		wait := c.pause.after(err)
+		wait := c.pause.After(err)
 		c.Log.Warn("cannot claim for now", "error", err.Error(), "again_in", wait.Round(time.Millisecond).String())
 		pause(ctx, wait)
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
-	c.pause.reset()
+	c.pause.Reset()
 	if len(got.Jobs) == 0 {
 		// A server that is stopping does not let claims wait.
 		pause(ctx, time.Duration(got.PollAfterMS)*time.Millisecond-time.Since(begun))

@@ -70,7 +70,7 @@ func (a *attempt) release() {
 // same lease changes nothing.
 func (a *attempt) send(what string, call func(ctx context.Context) (*http.Response, error)) error {
 	until := a.sure.Add(certainlyGone)
-	stop, wait := a.stop, backoff{}
+	stop, wait := a.stop, api.Backoff{}
 	for {
 		ctx, cancel := context.WithTimeout(context.Background(), tryTime)
 		done, err := api.Answer[client.Finished](call(ctx))
@@ -84,7 +84,7 @@ func (a *attempt) send(what string, call func(ctx context.Context) (*http.Respon
 			return err
 		}
 		a.log.Warn("cannot report for now", "what", what, "error", err.Error())
-		timer := time.NewTimer(wait.after(err))
+		timer := time.NewTimer(wait.After(err))
 		select {
 		case <-timer.C:
 		case <-stop:

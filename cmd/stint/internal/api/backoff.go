@@ -1,0 +1,39 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// Backoff is the pauses between tries: they double, with jitter, and are at least
+// what the server asked for.
+type Backoff struct{ next time.Duration }
+
+const firstPause, longestPause = 200 * time.Millisecond, 10 * time.Second
+
+// After is how long to wait now that a try has ended in err.
+func (b *Backoff) After(err error) time.Duration {
+	b.next = min(max(b.next*2, firstPause), longestPause)
+	d := time.Duration((0.8 + 0.4*rand.Float64()) * float64(b.next))
+	if p, ok := errors.AsType[*Problem](err); ok {
+		d = max(d, min(p.RetryAfter, longestPause))
+	}
+	return d
+}
+
+// Sleep waits that long, or less if ctx ends; it tells whether ctx goes on.
+func (b *Backoff) Sleep(ctx context.Context, err error) bool {
+	timer := time.NewTimer(b.After(err))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Reset is called after a try that succeeded.
+func (b *Backoff) Reset() { b.next = 0 }
