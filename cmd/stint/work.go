@@ -26,9 +26,12 @@ func workCmd(g *globals) *cobra.Command {
 The command reads the job as one line of JSON from its standard input, and finds
 STINT_JOB_ID, STINT_RUN_ID, STINT_KIND, STINT_ATTEMPT, STINT_MAX_ATTEMPTS,
 STINT_WORKER, STINT_SERVER and, where the job has them, STINT_KEY, STINT_REPO_ID,
-STINT_ISSUE_NUMBER and TRACEPARENT in its environment. STINT_TOKEN, STINT_DB and
-DATABASE_URL are secrets of the worker and not passed on, and nowhere is the lease
-token. A command that needs a database finds it under another name.
+STINT_ISSUE_NUMBER and TRACEPARENT in its environment. The worker's secrets and
+their places are not passed on: STINT_TOKEN, STINT_TOKEN_FILE, STINT_LEASE_TOKEN,
+STINT_DB, DATABASE_URL, STINT_TLS_KEY, PGPASSWORD, PGPASSFILE, PGSERVICEFILE,
+PGSSLKEY and PGSSLPASSWORD. A command that needs a token or a database finds its
+own under another name. GIT_TERMINAL_PROMPT is 0 if it is not set: nobody could
+answer.
 
 Exit 0 completes the job; its result is the last line of standard output that is
 JSON. Any other exit fails the attempt with exit_N or signal_NAME and the last

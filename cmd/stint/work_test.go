@@ -87,7 +87,16 @@ func TestWorkTellsTheCommandItsJobAndNoSecret(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *replica) {
 		id := s.enqueue(`"key":"a-key"`)
-		env := append(s.env(), "DATABASE_URL=postgres://app:hunter2@db.example/app")
+		env := append(s.env(), "STINT_KEY=another", "PGHOST=db.example")
+		for _, name := range []string{"STINT_LEASE_TOKEN", "DATABASE_URL", "STINT_TLS_KEY",
+			"PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE", "PGSSLKEY", "PGSSLPASSWORD"} {
+			env = append(env, name+"=hunter2")
+		}
+		file := filepath.Join(t.TempDir(), "token")
+		if err := os.WriteFile(file, []byte(s.Token), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		env = append(env, "STINT_TOKEN_FILE="+file)
 		w := spawn(t, env, "stint", "work", "--kinds", "audit", "--max-jobs", "1", "--worker", "me", "--server", s.Base()+"/",
 			"--", "sh", "-c", "cat; env")
 		if code := w.exit(t); code != 0 {
@@ -96,12 +105,12 @@ func TestWorkTellsTheCommandItsJobAndNoSecret(t *testing.T) {
 		run := s.runs("")[0]
 		out := w.out.String()
 		for _, want := range []string{"STINT_JOB_ID=" + id, "STINT_RUN_ID=" + run.ID, "STINT_KIND=audit", "STINT_KEY=a-key",
-			"STINT_ATTEMPT=1", "STINT_WORKER=me", "STINT_SERVER=" + s.Base()} {
+			"STINT_ATTEMPT=1", "STINT_WORKER=me", "STINT_SERVER=" + s.Base(), "PGHOST=db.example", "GIT_TERMINAL_PROMPT=0"} {
 			if !strings.Contains(out, want+"\n") {
 				t.Errorf("no %s in its environment", want)
 			}
 		}
-		for _, secret := range []string{s.Token, "lease_token", "STINT_TOKEN", "STINT_DB", "hunter2"} {
+		for _, secret := range []string{s.Token, "lease_token", "STINT_TOKEN", "STINT_DB", "hunter2", "STINT_KEY=another"} {
 			if strings.Contains(out, secret) {
 				t.Errorf("the command could read %s", secret)
 			}

@@ -7,9 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -140,10 +138,7 @@ func stdinOf(raw json.RawMessage) []byte {
 // environment is the worker's own, without its secrets and with the job's.
 func (a *attempt) environment(own []string) []string {
 	j := a.job
-	env := slices.DeleteFunc(own, func(pair string) bool {
-		name, _, _ := strings.Cut(pair, "=")
-		return slices.Contains(hidden, name)
-	})
+	env := inherited(own)
 	add := func(name, value string) { env = append(env, name+"="+value) }
 	add("STINT_JOB_ID", j.ID)
 	add("STINT_RUN_ID", j.RunID)
@@ -161,14 +156,6 @@ func (a *attempt) environment(own []string) []string {
 		add("STINT_ISSUE_NUMBER", strconv.FormatInt(*j.IssueNumber, 10))
 	}
 	return env
-}
-
-// hidden is what a command does not inherit: the worker's secrets, of which the
-// database's URL is one if it holds a password, and what would be taken for the
-// job's.
-var hidden = []string{
-	"STINT_TOKEN", "STINT_DB", "DATABASE_URL",
-	"STINT_KEY", "STINT_REPO_ID", "STINT_ISSUE_NUMBER", "TRACEPARENT",
 }
 
 var signalNames = map[syscall.Signal]string{
