@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/stint-run/stint/cmd/stint/internal/supervise"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/store"
 )
@@ -39,7 +40,12 @@ type globals struct {
 // signalsApart is how long after the first signal another one is the second.
 const signalsApart = time.Second
 
-func main() { os.Exit(run()) }
+func main() {
+	if code, ok := supervise.Main(nil); ok {
+		os.Exit(code)
+	}
+	os.Exit(run())
+}
 
 // run is main with an exit code; tests call it as a command.
 func run() int {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/cmd/stint/internal/supervise"
 	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
@@ -21,6 +22,9 @@ import (
 
 // TestMain puts this very binary into PATH as the command stint.
 func TestMain(m *testing.M) {
+	if code, ok := supervise.Main(nil); ok {
+		os.Exit(code)
+	}
 	if filepath.Base(os.Args[0]) == "stint" {
 		os.Exit(run())
 	}

@@ -1,0 +1,122 @@
+package supervise
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stint-run/stint/cmd/stint/internal/boottime"
+)
+
+// printed is a writer that a test reads.
+type printed struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (p *printed) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(b)
+}
+
+func (p *printed) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
+}
+
+// shell is a job that runs a script for a minute at most.
+func shell(script string, args ...string) Job {
+	return Job{
+		Name: "test", Path: "/bin/sh", Args: append([]string{"sh", "-c", script, "sh"}, args...),
+		Env: []string{"PATH=" + os.Getenv("PATH")}, Until: boottime.Now().Add(time.Minute),
+	}
+}
+
+// started is a command of this process, settled when the test ends.
+func started(t *testing.T, j Job) (c *Command, stdout, stderr *printed) {
+	t.Helper()
+	var s Supervisors
+	stdout, stderr = &printed{}, &printed{}
+	c, err := s.Start(j, stdout, stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Kill()
+		<-c.Done()
+		c.Settled()
+		s.Wait()
+	})
+	return c, stdout, stderr
+}
+
+func TestACommandGetsItsInputAndGivesItsOutputs(t *testing.T) {
+	t.Parallel()
+	j := shell(`cat; echo "$1" >&2; exit 3`, "not \xff UTF-8")
+	j.Stdin = bytes.Repeat([]byte("0123456789abcde\n"), 64<<10)
+	c, stdout, stderr := started(t, j)
+	end := c.End()
+	if !end.Known || end.Status.ExitStatus() != 3 || end.Asked || end.Expired || end.Alone || end.Left != nil || end.Dropped != 0 {
+		t.Errorf("ended as %+v", end)
+	}
+	if got := stdout.String(); got != string(j.Stdin) {
+		t.Errorf("%d bytes of %d came back", len(got), len(j.Stdin))
+	}
+	if got := stderr.String(); got != "not \xff UTF-8\n" {
+		t.Errorf("error output is %q", got)
+	}
+	if got := string(end.Report); !strings.Contains(got, "seen 1048588: 0123") {
+		t.Errorf("the attempt reports %q", got)
+	}
+}
+
+func TestACommandThatCannotBeExecutedIsOfNoUse(t *testing.T) {
+	t.Parallel()
+	for name, path := range map[string]string{"missing": "/nonexistent/program", "no program": "/etc/passwd", "folder": "/tmp"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := shell("")
+			j.Path = path
+			var s Supervisors
+			_, err := s.Start(j, &printed{}, &printed{})
+			if !errors.Is(err, ErrCommand) || !strings.Contains(err.Error(), path) {
+				t.Errorf("starting it says %v", err)
+			}
+		})
+	}
+}
+
+func TestAKillEndsTheWholeTree(t *testing.T) {
+	t.Parallel()
+	c, stdout, _ := started(t, shell(`trap "" TERM; setsid sh -c 'trap "" TERM; echo ready; while :; do sleep 1; done' & wait`))
+	await(t, "a process in a session of its own", func() bool { return stdout.String() != "" })
+	began := time.Now()
+	c.Kill()
+	end := c.End()
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if !end.Asked || !end.Status.Signaled() || end.Left != nil {
+		t.Errorf("ended as %+v", end)
+	}
+}
+
+// await waits for a condition.
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	late := time.NewTimer(10 * time.Second)
+	defer late.Stop()
+	for !is() {
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-late.C:
+			t.Fatalf("not in time: %s", what)
+		}
+	}
+}

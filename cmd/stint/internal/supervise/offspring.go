@@ -1,0 +1,41 @@
+package supervise
+
+import (
+	"syscall"
+	"time"
+)
+
+// unkillable is how long a kill is waited for. A process of another user, or one
+// that waits for a dead disk, must not hold an end for ever.
+const unkillable = 2 * time.Second
+
+// offspring is the command of a supervisor with all that it has started.
+type offspring struct {
+	command int // its pid
+	status  syscall.WaitStatus
+	ended   bool // the command has; status is known
+	reaped  bool // its pid may be another process's by now
+}
+
+// kill kills all of it and waits until nothing lives; left are names of what would
+// not die.
+func (o *offspring) kill() (left []string) {
+	giveUp := time.Now().Add(unkillable)
+	for pause := time.Millisecond; o.living(); pause = min(2*pause, 50*time.Millisecond) {
+		if time.Now().After(giveUp) {
+			return o.names()
+		}
+		o.signal(syscall.SIGKILL)
+		time.Sleep(pause)
+	}
+	o.look()
+	return nil
+}
+
+// signalGroup sends a signal to a process group.
+func signalGroup(group int, s syscall.Signal) {
+	_ = syscall.Kill(-group, s)
+	if s == syscall.SIGTERM {
+		_ = syscall.Kill(-group, syscall.SIGCONT) // what is stopped would not get it
+	}
+}

@@ -1,0 +1,101 @@
+package supervise
+
+import (
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// look notes the end of the command, which stays with the kernel until release, and
+// reaps orphans that have ended.
+func (o *offspring) look() {
+	for {
+		pid, status, err := peek(unix.WEXITED)
+		switch {
+		case err != nil || pid == 0:
+			return
+		case pid == o.command && !o.reaped:
+			o.status, o.ended = status, true
+			return
+		}
+		_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
+	}
+}
+
+// living tells whether any process of it can still do anything. Orphans become
+// children of the supervisor, so the kernel knows: a wait for what stops, of which
+// zombies are no part, has nobody to wait for then.
+func (o *offspring) living() bool {
+	_, _, err := peek(unix.WSTOPPED)
+	return err != unix.ECHILD
+}
+
+// all are the processes of it. Orphans that have ended are reaped on the way.
+func (o *offspring) all() []process {
+	self := os.Getpid()
+	found := below(processes(), func(p process) bool { return p.parent == self })
+	for _, p := range found {
+		if p.state == 'Z' && p.parent == self && p.pid != o.command {
+			_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil)
+		}
+	}
+	return found
+}
+
+// signal sends a signal to all of it: to the command first, which must not take the
+// death of a process that it waits for as an end of its own, and exit 0 perhaps.
+func (o *offspring) signal(s syscall.Signal) {
+	first := 0
+	if !o.ended {
+		first = o.command // it leads a session, so it cannot leave its group
+		signalGroup(first, s)
+	}
+	signalGroups(o.all(), s, first)
+}
+
+// names of what lives.
+func (o *offspring) names() (names []string) {
+	for _, p := range o.all() {
+		if p.living() {
+			names = append(names, p.String())
+		}
+	}
+	return names
+}
+
+// release lets the kernel forget the command.
+func (o *offspring) release() {
+	if o.ended && !o.reaped {
+		_, _ = unix.Wait4(o.command, nil, unix.WNOHANG, nil)
+		o.reaped = true
+	}
+}
+
+// peek finds a child in one of the states and leaves it in it; pid is 0 if none is.
+func peek(states int) (pid int, status syscall.WaitStatus, err error) {
+	// siginfo of a SIGCHLD: the kernel's union begins at a word's boundary.
+	var info struct {
+		_    [3]int32
+		_    [(unsafe.Sizeof(uintptr(0)) - 4) / 4]int32
+		pid  int32
+		uid  uint32
+		code int32
+		_    [112]byte
+	}
+	raw := (*unix.Siginfo)(unsafe.Pointer(&info))
+	for err = unix.EINTR; err == unix.EINTR; {
+		err = unix.Waitid(unix.P_ALL, 0, raw, states|unix.WNOHANG|unix.WNOWAIT, nil)
+	}
+	const exited, dumped = 1, 3 // CLD_EXITED, CLD_DUMPED
+	switch raw.Code {
+	case exited:
+		status = syscall.WaitStatus(info.code << 8)
+	case dumped:
+		status = syscall.WaitStatus(info.code | 0x80)
+	default:
+		status = syscall.WaitStatus(info.code)
+	}
+	return int(info.pid), status, err
+}

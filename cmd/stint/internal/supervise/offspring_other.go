@@ -1,0 +1,35 @@
+//go:build !linux
+
+package supervise
+
+import (
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// look notes the end of the command.
+func (o *offspring) look() {
+	var status unix.WaitStatus
+	if pid, err := unix.Wait4(o.command, &status, unix.WNOHANG, nil); err == nil && pid == o.command {
+		_ = unix.Kill(-o.command, unix.SIGKILL)
+		o.status, o.ended, o.reaped = syscall.WaitStatus(status), true, true
+	}
+}
+
+func (o *offspring) living() bool {
+	o.look()
+	return !o.ended
+}
+
+// signal sends a signal to the command's process group.
+func (o *offspring) signal(s syscall.Signal) {
+	if !o.ended {
+		signalGroup(o.command, s)
+	}
+}
+
+func (o *offspring) names() []string { return []string{"pid " + strconv.Itoa(o.command)} }
+
+func (o *offspring) release() {}

@@ -1,0 +1,240 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/stint-run/stint/cmd/stint/internal/boottime"
+)
+
+const (
+	// every is how often a supervisor looks at the clock: a machine that wakes up
+	// has its overdue commands ended within it.
+	every = 250 * time.Millisecond
+	// silence is how long a worker says nothing when it is frozen: it pings every
+	// second.
+	silence = 3 * time.Second
+)
+
+// now is the clock; tests have it jump.
+var now = boottime.Now
+
+// supervisor is the process beside one command.
+type supervisor struct {
+	link  *link
+	job   wireJob
+	out   *outbox
+	pipes *outputs
+	its   offspring
+
+	attempt Attempt // nil: none
+	until   boottime.Instant
+	killAt  boottime.Instant // when the grace of Terminate is over; 0: nobody asked
+	end     End
+
+	inbox  chan message // closed when the worker is dead
+	heard  boottime.Instant
+	orphan bool // the worker is dead
+	forced bool // and that is why the command ended
+}
+
+func newSupervisor(l *link, j wireJob) *supervisor {
+	return &supervisor{
+		link: l, job: j, until: boottime.Instant(j.Until),
+		out: newOutbox(l), inbox: make(chan message, 64), heard: now(),
+	}
+}
+
+func (s *supervisor) run(attempt func([]byte) (Attempt, error)) error {
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGCHLD)
+	if err := s.start(attempt); err != nil {
+		return s.link.send(encoded(msgFailed, failureOf(err)), silence)
+	}
+	go s.listen()
+	clock := time.NewTicker(every)
+	defer clock.Stop()
+	s.watch(ended, clock.C)
+	s.finish()
+	s.settle(clock.C)
+	return nil
+}
+
+func (s *supervisor) start(attempt func([]byte) (Attempt, error)) (err error) {
+	if attempt != nil {
+		if s.attempt, err = attempt(s.job.Handover); err != nil {
+			return fmt.Errorf("prepare the attempt: %w", err)
+		}
+	}
+	if s.pipes, err = newOutputs(s.output); err != nil {
+		return err
+	}
+	args := make([]string, len(s.job.Args))
+	for i, arg := range s.job.Args {
+		args[i] = string(arg)
+	}
+	if s.its.command, err = s.pipes.start(string(s.job.Path), args); err != nil {
+		return &os.PathError{Op: "start", Path: string(s.job.Path), Err: err}
+	}
+	s.out.add(numbered(msgStarted, int64(s.its.command)))
+	s.pipes.copy(s.job.Stdin)
+	return nil
+}
+
+// failureOf tells a command that can never be executed from a machine that is full.
+func failureOf(err error) failure {
+	f := failure{Text: err.Error()}
+	var path *os.PathError
+	if errors.As(err, &path) {
+		switch path.Err {
+		case syscall.EAGAIN, syscall.ENOMEM, syscall.ENFILE, syscall.EMFILE, syscall.EINTR, syscall.EIO, syscall.ETXTBSY:
+		default:
+			f.Useless = true
+		}
+	}
+	return f
+}
+
+func (s *supervisor) output(stream int, p []byte) {
+	if s.attempt != nil {
+		s.attempt.Output(stream, p)
+	}
+	k := msgStdout
+	if stream == 2 {
+		k = msgStderr
+	}
+	s.out.output(k, p)
+}
+
+// listen reads what the worker says. Pings are answered here, so that a long kill
+// does not look like a frozen supervisor.
+func (s *supervisor) listen() {
+	defer close(s.inbox)
+	for {
+		m, err := s.link.receive()
+		if err != nil {
+			return
+		}
+		if m.kind == msgPing || m.kind == msgKill {
+			s.out.tell(numbered(msgEcho, m.number()))
+		}
+		s.inbox <- m
+	}
+}
+
+// watch waits until the command has ended, by itself or by force.
+func (s *supervisor) watch(ended <-chan os.Signal, clock <-chan time.Time) {
+	for !s.its.ended {
+		var force bool
+		select {
+		case <-ended:
+		case <-clock:
+			force = s.overdue()
+		case m, ok := <-s.inbox:
+			force = s.obey(m, ok)
+		}
+		s.its.look()
+		if force && !s.its.ended {
+			s.end.Left = s.its.kill()
+			s.forced = s.orphan && !s.its.status.Exited()
+			return
+		}
+	}
+}
+
+// overdue tells whether it is time to kill.
+func (s *supervisor) overdue() bool {
+	t := now()
+	s.end.Expired = t >= s.until
+	return s.end.Expired || s.killAt != 0 && t >= s.killAt
+}
+
+// obey does as the worker says; it tells whether to kill the command now.
+func (s *supervisor) obey(m message, alive bool) (kill bool) {
+	if !alive {
+		s.orphan, s.inbox = true, nil
+		return true
+	}
+	s.heard = now()
+	switch m.kind {
+	case msgExtend:
+		s.until = boottime.Instant(m.number())
+		return s.overdue()
+	case msgTerminate:
+		s.end.Asked = true
+		s.killAt = max(1, s.heard.Add(time.Duration(m.number())))
+		s.its.signal(syscall.SIGTERM)
+	case msgKill:
+		s.end.Asked = true
+		return true
+	case msgKept:
+		s.its.release()
+	}
+	return false
+}
+
+// finish kills what the command has left behind, and makes the report.
+func (s *supervisor) finish() {
+	if s.its.ended {
+		s.out.tell(numbered(msgExited, int64(s.its.status)))
+		s.end.Left = s.its.kill()
+	}
+	s.pipes.end()
+	s.end.Status, s.end.Known = s.its.status, s.its.ended
+	s.end.Dropped = s.out.lost()
+	if s.attempt != nil {
+		s.end.Report = s.attempt.Ended(s.end)
+	}
+	s.out.add(encoded(msgEnd, s.end))
+}
+
+// settle waits until the worker is done with the end. When it is dead, or silent
+// while the time for a report runs out, the attempt makes the report itself.
+func (s *supervisor) settle(clock <-chan time.Time) {
+	half := now().Add(s.until.Sub(now()) / 2)
+	ctx, back := context.WithCancel(context.Background())
+	defer back()
+	var alone <-chan struct{}
+	for {
+		t := now()
+		silent := t >= half && t.Sub(s.heard) >= silence
+		if alone == nil && (s.orphan || silent) {
+			alone = s.alone(ctx)
+		}
+		over := alone
+		if !s.orphan {
+			over = nil // a worker that wakes up finds the end here
+		}
+		select {
+		case <-over:
+			return
+		case <-clock:
+		case m, ok := <-s.inbox:
+			s.obey(m, ok)
+			if ok && m.kind == msgSettled {
+				return
+			}
+		}
+	}
+}
+
+// alone has the attempt make the report, if there is one.
+func (s *supervisor) alone(ctx context.Context) <-chan struct{} {
+	done := make(chan struct{})
+	report := s.end.Report
+	if s.forced {
+		report = nil
+	}
+	go func() {
+		defer close(done)
+		if s.attempt != nil {
+			s.attempt.Alone(ctx, report)
+		}
+	}()
+	return done
+}

@@ -1,0 +1,97 @@
+package supervise
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// startWithin is how long a supervisor may take to start its command.
+const startWithin = 10 * time.Second
+
+// Supervisors are those of a worker; the zero value is ready. A process that has
+// any should start no others in sessions of their own: what it did not start by
+// Start counts as left over from a supervisor that died, and is killed.
+type Supervisors struct {
+	once     sync.Once
+	confined error
+	running  sync.WaitGroup
+}
+
+// Start runs the command of the job; its outputs go to the writers, which must not
+// block for long. Before the first, it makes this process the parent of orphans and
+// its memory unreadable (PR_SET_DUMPABLE). An error means that nothing of the
+// command runs; it is ErrCommand if there is no use in trying again.
+func (s *Supervisors) Start(j Job, stdout, stderr io.Writer) (*Command, error) {
+	s.once.Do(func() { s.confined = confine() })
+	if s.confined != nil {
+		return nil, s.confined
+	}
+	c, err := newCommand(j, stdout, stderr)
+	if err != nil {
+		return nil, fmt.Errorf("start a supervisor: %w", err)
+	}
+	if err := c.handshake(j); err != nil {
+		c.abandon()
+		return nil, err
+	}
+	s.running.Go(c.read)
+	go c.keep()
+	return c, nil
+}
+
+// Wait waits until no supervisor is left; each goes when its command is settled.
+func (s *Supervisors) Wait() { s.running.Wait() }
+
+// newCommand starts the supervisor's process.
+func newCommand(j Job, stdout, stderr io.Writer) (*Command, error) {
+	near, far, err := newPair()
+	if err != nil {
+		return nil, err
+	}
+	defer far.Close()
+	c := &Command{
+		link: newLink(near), outputs: [2]io.Writer{stdout, stderr},
+		done: make(chan struct{}), gone: make(chan struct{}),
+	}
+	c.until.Store(int64(j.Until))
+	c.supervisor = &exec.Cmd{
+		Path: image, Args: []string{argv0, j.Name}, Env: append([]string{}, j.Env...),
+		Stderr: &c.complaint, ExtraFiles: []*os.File{far},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	if err := children.start(c.supervisor); err != nil {
+		_ = near.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// handshake hands the job over and waits until its command runs.
+func (c *Command) handshake(j Job) error {
+	args := make([][]byte, len(j.Args))
+	for i, arg := range j.Args {
+		args[i] = []byte(arg)
+	}
+	err := c.link.send(encoded(msgJob, wireJob{[]byte(j.Path), args, j.Stdin, j.Handover, int64(j.Until)}), startWithin)
+	if err != nil {
+		return fmt.Errorf("hand the job to its supervisor: %w", errors.Join(err, c.complaint.err()))
+	}
+	_ = c.link.file.SetReadDeadline(time.Now().Add(startWithin))
+	m, err := c.link.receive()
+	_ = c.link.file.SetReadDeadline(time.Time{})
+	switch {
+	case err != nil:
+		return fmt.Errorf("wait for the supervisor: %w", errors.Join(err, c.complaint.err()))
+	case m.kind == msgFailed:
+		return failed(m)
+	}
+	c.pid = int(m.number())
+	children.expect(c.pid)
+	return nil
+}

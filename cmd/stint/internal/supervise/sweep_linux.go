@@ -1,0 +1,67 @@
+package supervise
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// image is the program that runs, also when its file was replaced or removed.
+const image = "/proc/self/exe"
+
+// sweep kills orphans and reaps those that have ended; it returns what lives. A
+// child in this process's own session is none: somebody else has started it.
+func (n *nursery) sweep() (living []process) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	self := os.Getpid()
+	session, _ := unix.Getsid(0)
+	orphan := func(p process) bool { return p.parent == self && !n.live[p.pid] && p.session != session }
+	found := below(processes(), orphan)
+	signalGroups(found, syscall.SIGKILL, 0)
+	for _, p := range found {
+		switch {
+		case p.living():
+			living = append(living, p)
+		case orphan(p):
+			n.reap(p.pid)
+		}
+	}
+	return slices.DeleteFunc(living, func(p process) bool { return n.resigned[p.key()] })
+}
+
+// reap must be called under the lock.
+func (n *nursery) reap(pid int) {
+	var status unix.WaitStatus
+	if got, err := unix.Wait4(pid, &status, unix.WNOHANG, nil); err != nil || got != pid {
+		return
+	}
+	if _, wanted := n.commands[pid]; wanted {
+		s := syscall.WaitStatus(status)
+		n.commands[pid] = &s
+	}
+}
+
+// key tells a process from a later one of the same number.
+func (p process) key() string { return strconv.Itoa(p.pid) + "@" + strconv.FormatUint(p.start, 10) }
+
+// idle tells whether a process neither runs nor waits for a processor or a disk: if
+// it is silent as well, it is frozen and not slow.
+func idle(pid int) bool {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task"
+	tasks, err := os.ReadDir(dir)
+	if err != nil {
+		return true
+	}
+	buf := make([]byte, 4096)
+	for _, task := range tasks {
+		p, ok := readStat(dir+"/"+task.Name()+"/stat", buf)
+		if ok && (p.state == 'R' || p.state == 'D') {
+			return false
+		}
+	}
+	return true
+}
