@@ -1,0 +1,74 @@
+package outcome
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/stint-run/stint/cmd/stint/internal/result"
+	"github.com/stint-run/stint/cmd/stint/internal/supervise"
+)
+
+// certainlyGone is how long after its end a lease is taken back for certain.
+const certainlyGone = time.Minute
+
+// Attempt is the supervisor's side of a job's attempt: a supervise.Attempt. What it
+// keeps of the outputs is bounded, whatever the command prints.
+type Attempt struct {
+	h        Handover
+	end      supervise.End
+	result   result.Scanner
+	out, err tail
+}
+
+// New makes the attempt from an encoded Handover.
+func New(handover []byte) (supervise.Attempt, error) {
+	a := &Attempt{}
+	return a, json.Unmarshal(handover, &a.h)
+}
+
+// Output takes what the command prints.
+func (a *Attempt) Output(stream int, p []byte) {
+	if stream != 1 {
+		a.err.write(p)
+		return
+	}
+	_, _ = a.result.Write(p)
+	a.out.write(p)
+}
+
+// Ended makes the report of a command that has ended: an encoded Finish.
+func (a *Attempt) Ended(end supervise.End) []byte {
+	a.end = end
+	text, warning := a.result.End()
+	said := printed{result: text, warning: warning, message: a.err.text()}
+	if said.message == "" {
+		said.message = a.out.text()
+	}
+	return a.h.finish(end, said).encode()
+}
+
+// Alone reports without the worker, until the server has answered or the lease is
+// gone. Without a report it only removes the attempt's files; so it does for a
+// command that failed because the worker wanted it to end, or because its time was
+// over: only the worker knew what to make of that.
+func (a *Attempt) Alone(ctx context.Context, report []byte) {
+	defer a.h.Files.Remove()
+	if report == nil {
+		return
+	}
+	f, err := Decode(report)
+	if err != nil {
+		return // nobody is left who could be told
+	}
+	if (a.end.Asked || a.end.Expired) && !f.Stands() {
+		return
+	}
+	sender, err := a.h.sender()
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.h.Lease+certainlyGone)
+	defer cancel()
+	_, _ = sender.Send(ctx, f)
+}

@@ -1,0 +1,91 @@
+package outcome
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Files are by what a command tells more than by its end: files of a folder that
+// only this user may enter. The command may put anything in their place.
+type Files struct{ Dir string }
+
+const (
+	resultFile   = "result"
+	outcomeFile  = "outcome"
+	progressFile = "progress"
+)
+
+// MakeFiles makes the folder of one attempt, with the files empty in it: a
+// container can be given them by name.
+func MakeFiles() (Files, error) {
+	dir, err := os.MkdirTemp("", "stint-attempt-")
+	if err != nil {
+		return Files{}, fmt.Errorf("make the attempt's folder: %w", err)
+	}
+	f := Files{dir}
+	for _, name := range []string{resultFile, outcomeFile, progressFile} {
+		if err := os.WriteFile(f.path(name), nil, 0o600); err != nil {
+			f.Remove()
+			return Files{}, fmt.Errorf("make the attempt's files: %w", err)
+		}
+	}
+	return f, nil
+}
+
+// Remove removes the folder and whatever is in it.
+func (f Files) Remove() {
+	if f.Dir != "" {
+		_ = os.RemoveAll(f.Dir) // it stands among other temporary files if not
+	}
+}
+
+// Env names the files to the command.
+func (f Files) Env() []string {
+	return []string{
+		"STINT_RESULT=" + f.path(resultFile),
+		"STINT_OUTCOME=" + f.path(outcomeFile),
+		"STINT_PROGRESS=" + f.path(progressFile),
+	}
+}
+
+// Names are the variables of Env, which a command must not inherit from another
+// attempt.
+func Names() []string { return []string{"STINT_RESULT", "STINT_OUTCOME", "STINT_PROGRESS"} }
+
+func (f Files) path(name string) string { return filepath.Join(f.Dir, name) }
+
+// read is what a file begins with, at most limit bytes; nothing if there is no
+// file. What is not a regular file is not waited for, and a link not followed.
+func (f Files) read(name string, limit int64) ([]byte, error) {
+	fd, err := unix.Open(f.path(name), unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	switch {
+	case errors.Is(err, syscall.ENOENT):
+		return nil, nil
+	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENXIO):
+		return nil, errNoFile
+	case err != nil:
+		return nil, fmt.Errorf("cannot be read: %w", err)
+	}
+	file := os.NewFile(uintptr(fd), name)
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNoFile
+	}
+	text, err := io.ReadAll(io.LimitReader(file, limit))
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", err)
+	}
+	return text, nil
+}
+
+var errNoFile = errors.New("is not a regular file")

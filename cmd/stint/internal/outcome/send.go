@@ -1,0 +1,158 @@
+package outcome
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stint-run/stint/cmd/stint/internal/api"
+	"github.com/stint-run/stint/gen/client"
+)
+
+const (
+	tryTime = 15 * time.Second // for one try of a report
+	// maxBlocks is how often a report with a result is turned away by something
+	// other than the server before it goes without.
+	maxBlocks = 3
+)
+
+// Sender reports how the attempt of one job has ended.
+type Sender struct {
+	API        *client.Client
+	JobID      string
+	LeaseToken string
+	Log        *slog.Logger
+}
+
+// Send reports until the server has answered, the lease is gone, or ctx ends. The
+// same report twice changes nothing, so it needs no Idempotency-Key, and the worker
+// and the supervisor may both send it.
+//
+// A server that refuses the result, or a warning that it does not know, gets the
+// report without it: never is a command run again because of its result. Whatever
+// else goes wrong may pass, a refused token too (it is being replaced, or something
+// between answers instead), and is tried again: there is nothing better to do with
+// work that is done. The lease is gone by 409, or by the server's own 404.
+func (s *Sender) Send(ctx context.Context, f Finish) (client.Finished, error) {
+	wait, blocks := api.Backoff{}, 0
+	for {
+		done, err := s.try(ctx, f)
+		if err == nil {
+			s.Log.Info("reported", "what", string(f.Action), "state", string(done.Job.State))
+			return done, nil
+		}
+		less, ok := f.without(err)
+		if blocked(err) && f.Result != nil {
+			if blocks++; blocks == maxBlocks {
+				less, ok = f.withoutResult(err), true
+			}
+		}
+		if ok {
+			s.Log.Warn("the report is refused, and goes without what that is about", "what", string(f.Action), "error", err.Error())
+			f = less
+			continue
+		}
+		if ended(err) {
+			s.Log.Error("cannot report", "what", string(f.Action), "error", err.Error())
+			return done, err
+		}
+		s.Log.Warn("cannot report for now", "what", string(f.Action), "error", err.Error())
+		if !wait.Sleep(ctx, err) {
+			s.Log.Error("cannot report, and the time for it is over", "what", string(f.Action), "error", err.Error())
+			return done, err
+		}
+	}
+}
+
+func (s *Sender) try(ctx context.Context, f Finish) (client.Finished, error) {
+	ctx, cancel := context.WithTimeout(ctx, tryTime)
+	defer cancel()
+	contentType, body := api.Body(f.body(s.LeaseToken))
+	done, err := api.Answer[client.Finished](s.call(ctx, f.Action, contentType, body))
+	return done.Value, err
+}
+
+func (s *Sender) call(ctx context.Context, a Action, contentType string, body io.Reader) (*http.Response, error) {
+	switch a {
+	case Complete:
+		return s.API.CompleteJobWithBody(ctx, s.JobID, nil, contentType, body)
+	case Fail:
+		return s.API.FailJobWithBody(ctx, s.JobID, nil, contentType, body)
+	case Snooze:
+		return s.API.SnoozeJobWithBody(ctx, s.JobID, nil, contentType, body)
+	}
+	return s.API.ReleaseJobWithBody(ctx, s.JobID, nil, contentType, body)
+}
+
+// without is the report without what the server has refused in it; false if that
+// is nothing that could be left out.
+func (f Finish) without(err error) (less Finish, ok bool) {
+	if !refused(err) {
+		return f, false
+	}
+	byWarning := names(err, "/warning")
+	if f.Result != nil && (names(err, "/result") || !byWarning) {
+		less = f.withoutResult(err)
+		if byWarning {
+			less.Warning = ""
+		}
+		return less, true
+	}
+	less = f
+	less.Warning = ""
+	return less, f.Warning != ""
+}
+
+func (f Finish) withoutResult(err error) Finish {
+	f.Result = nil
+	f.Warning = join(f.Warning, "the server refused the result ("+err.Error()+"); the result is null")
+	return f
+}
+
+// refused tells whether the server takes the report for wrong, or something on
+// the way takes it for too large.
+func refused(err error) bool {
+	switch api.Status(err) {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		return !foreign(err)
+	case http.StatusRequestEntityTooLarge:
+		return true
+	}
+	return false
+}
+
+// foreign tells whether the refusal is not of a Stint server.
+func foreign(err error) bool { return strings.HasPrefix(api.Code(err), "http_") }
+
+// blocked tells whether something on the way does not let the report through, as
+// filters do that take a part of a result for an attack.
+func blocked(err error) bool {
+	switch status := api.Status(err); status {
+	case http.StatusUnauthorized, http.StatusNotFound, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return false
+	default:
+		return foreign(err) && 400 <= status && status < 500
+	}
+}
+
+// ended tells whether it is of no use to try again.
+func ended(err error) bool {
+	switch api.Code(err) {
+	case "lease_lost", "state_conflict", "not_found":
+		return true
+	}
+	return refused(err) && !foreign(err)
+}
+
+// names tells whether the refusal is about that member or a part of it.
+func names(err error, member string) bool {
+	p, ok := errors.AsType[*api.Problem](err)
+	return ok && slices.ContainsFunc(p.Errors, func(item client.Item) bool {
+		return item.Pointer == member || strings.HasPrefix(item.Pointer, member+"/")
+	})
+}

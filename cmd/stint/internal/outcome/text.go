@@ -1,0 +1,55 @@
+package outcome
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// maxText bounds a message and a warning, in bytes; the server cuts them there.
+const maxText = 4 << 10
+
+// tail is the end of an output.
+type tail struct{ end []byte }
+
+func (t *tail) write(p []byte) {
+	if len(p) > maxText {
+		p = p[len(p)-maxText:]
+	}
+	t.end = append(t.end, p...)
+	if extra := len(t.end) - maxText; extra > 0 {
+		t.end = append(t.end[:0], t.end[extra:]...)
+	}
+}
+
+// text is the tail as the server takes it: at most 4 KiB, from the beginning of a
+// character, without NUL.
+func (t *tail) text() string {
+	b := t.end
+	for i := 0; len(b) > 0 && i < 3 && b[0]&0xC0 == 0x80; i++ {
+		b = b[1:]
+	}
+	text := clean(string(b))
+	for len(text) > maxText {
+		_, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
+	}
+	return strings.TrimSpace(text)
+}
+
+// clean is text without what the server does not take.
+func clean(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd")
+}
+
+// cut is clean text within 4 KiB, ending with a whole character.
+func cut(text string) string {
+	text = clean(text)
+	if len(text) <= maxText {
+		return text
+	}
+	n := maxText
+	for !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
