@@ -132,7 +132,7 @@ func rootCmd(g *globals) *cobra.Command {
 	root.AddCommand(serveCmd(g), devCmd(g), migrateCmd(g), backupCmd(g), doctorCmd(g), workCmd(g),
 		jobCmd(g), runCmd(g), workerCmd(g), kindCmd(g), tokenCmd(g), loginCmd(g), leasesCmd(g),
 		repoCmd(g), proposalCmd(g),
-		healthcheckCmd(g), configCmd(g), openapiCmd(), versionCmd(g), benchCmd(g))
+		healthcheckCmd(g), configCmd(g), openapiCmd(), versionCmd(g), benchCmd(g), conformanceCmd(g))
 	requireSubcommands(root)
 	return root
 }

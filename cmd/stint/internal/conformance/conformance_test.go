@@ -1,0 +1,119 @@
+package conformance_test
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stint-run/stint/cmd/stint/internal/conformance"
+	"github.com/stint-run/stint/server"
+)
+
+// TestMain is, by the name that it is called by, the sample worker or the program
+// behind {command} as well.
+func TestMain(m *testing.M) {
+	switch filepath.Base(os.Args[0]) {
+	case "sample":
+		runSample(os.Args[1:])
+		os.Exit(0)
+	case "command":
+		conformance.Do(os.Stdin)
+	}
+	os.Exit(m.Run())
+}
+
+// flaws are those of the sample, each made to break the rule of its name.
+var flaws = []string{
+	"server-away/hot", "cancel-obeyed/children", "ends-every-job/cut", "stop/claims",
+}
+
+// config is the sample with a flaw, under the rules.
+func config(t *testing.T, flaw string, rules ...string) conformance.Config {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"sample", "command"} {
+		if err := os.Symlink(self, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	doc, err := server.New(server.Config{Version: "v1", Log: slog.Default()}, nil, make([]byte, 32)).Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	selected, err := conformance.Select(rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conformance.Config{
+		Worker:  []string{filepath.Join(dir, "sample"), flaw, "{kind}", "{command}"},
+		Command: filepath.Join(dir, "command"), Document: doc, Rules: selected, Parallel: 100,
+	}
+}
+
+// verdicts are what a run finds.
+func verdicts(t *testing.T, c conformance.Config) (all []conformance.Verdict) {
+	t.Helper()
+	if err := conformance.Run(t.Context(), c, func(v conformance.Verdict) { all = append(all, v) }); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func show(v conformance.Verdict) string {
+	return v.Rule + " is " + v.State + ": " + v.Seen + "\n" + strings.Join(append(v.Tape, v.Output...), "\n")
+}
+
+func TestAWorkerThatKeepsTheRulesBreaksNone(t *testing.T) {
+	t.Parallel()
+	unchecked := []string{"log-refused"} // the sample appends no log
+	for _, v := range verdicts(t, config(t, "none")) {
+		want := conformance.OK
+		if slices.Contains(unchecked, v.Rule) {
+			want = conformance.NotChecked
+		}
+		if v.State != want {
+			t.Errorf("%s", show(v))
+		}
+	}
+}
+
+// No rule is one that cannot fail.
+func TestEachRuleIsSeenToBeBroken(t *testing.T) {
+	t.Parallel()
+	all := flaws
+	for _, r := range conformance.Rules() {
+		all = append(all, r.Name)
+	}
+	for _, flaw := range all {
+		t.Run(flaw, func(t *testing.T) {
+			t.Parallel()
+			rule, _, _ := strings.Cut(flaw, "/")
+			for _, v := range verdicts(t, config(t, flaw, rule)) {
+				if v.State != conformance.Broken {
+					t.Errorf("%s", show(v))
+				}
+			}
+		})
+	}
+}
+
+// docs/conformance.md has the rules in a table.
+func TestTheRulesAreDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../../docs/conformance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range conformance.Rules() {
+		if row := "\n| `" + r.Name + "` | " + r.Why + " |\n"; strings.Count(string(page), row) != 1 {
+			t.Errorf("docs/conformance.md lacks the row%s", row)
+		}
+	}
+}

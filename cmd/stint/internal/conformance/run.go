@@ -1,0 +1,128 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Config is what is tried.
+type Config struct {
+	Worker   []string // the command line; {kind} and {command} in it are replaced
+	Command  string   // the program behind {command}, which calls Do
+	Document []byte   // the API's OpenAPI document
+	Rules    []Rule
+	Parallel int // rules at a time
+}
+
+// Verdict is what was found about one rule.
+type Verdict struct {
+	Rule    string   `json:"rule"`
+	State   string   `json:"state"` // OK, Broken or NotChecked
+	Why     string   `json:"why"`
+	Seen    string   `json:"seen"`
+	Seconds float64  `json:"seconds"`
+	Tape    []string `json:"tape,omitempty"`   // what was recorded
+	Output  []string `json:"output,omitempty"` // the last lines that the worker printed
+}
+
+// Run puts the rules to the worker, Parallel at a time, and hands each verdict to
+// told as soon as those of the rules before it are there. An error means that a
+// rule could not be tried at all.
+func Run(ctx context.Context, c Config, told func(Verdict)) error {
+	doc, err := parseDocument(c.Document)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	verdicts := make([]chan Verdict, len(c.Rules))
+	slots := make(chan struct{}, max(c.Parallel, 1))
+	var wg sync.WaitGroup
+	var failed error
+	var once sync.Once
+	for i := range c.Rules {
+		verdicts[i] = make(chan Verdict, 1)
+		wg.Go(func() {
+			defer close(verdicts[i])
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			v, err := c.verdict(ctx, doc, &c.Rules[i])
+			if err != nil {
+				once.Do(func() { failed = err })
+				cancel()
+				return
+			}
+			verdicts[i] <- v
+		})
+	}
+	for _, one := range verdicts {
+		if v, ok := <-one; ok {
+			told(v)
+		}
+	}
+	wg.Wait()
+	return failed
+}
+
+func (c Config) verdict(ctx context.Context, doc *document, rule *Rule) (Verdict, error) {
+	if err := ctx.Err(); err != nil {
+		return Verdict{}, err
+	}
+	begun := time.Now()
+	t, out, err := c.try(ctx, doc, rule)
+	if err != nil {
+		return Verdict{}, err
+	}
+	f := t.judged(rule)
+	return Verdict{
+		Rule: rule.Name, State: f.state, Why: rule.Why, Seen: f.seen,
+		Seconds: time.Since(begun).Seconds(), Tape: t.lines(), Output: out.lines(),
+	}, nil
+}
+
+// judged is the rule's finding, with what may be behind a breach: a worker that
+// never came, or requests that the API does not take.
+func (t *tape) judged(rule *Rule) finding {
+	if len(t.of("claim")) == 0 {
+		f := broken("no claim came")
+		if !t.exited.IsZero() {
+			f.seen += "; the worker ended: " + t.exit
+		}
+		return f
+	}
+	f := rule.judge(t)
+	if f.state != Broken {
+		return f
+	}
+	for _, c := range t.calls {
+		if len(c.faults) > 0 && !strings.Contains(f.seen, c.faults[0]) {
+			f.seen += "; " + c.method + " " + c.path + " was refused: " + c.faults[0]
+			break
+		}
+	}
+	return f
+}
+
+// Select are the rules of these names; all of them if there are none.
+func Select(names []string) ([]Rule, error) {
+	all := Rules()
+	if len(names) == 0 {
+		return all, nil
+	}
+	byName := map[string]Rule{}
+	for _, r := range all {
+		byName[r.Name] = r
+	}
+	var some []Rule
+	for _, name := range names {
+		r, ok := byName[name]
+		if !ok {
+			return nil, errors.New("there is no rule " + name + "; --list names them")
+		}
+		some = append(some, r)
+	}
+	return some, nil
+}

@@ -1,0 +1,303 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stint-run/stint/gen/client"
+	"github.com/stint-run/stint/server/fault"
+)
+
+const (
+	maxBody   = 1 << 20
+	maxResult = 256 << 10
+	// lookEvery is how often a waiting claim looks for a job.
+	lookEvery = 20 * time.Millisecond
+)
+
+// reply is an answer before it is sent.
+type reply struct {
+	status     int
+	body       map[string]any
+	code       string
+	retryAfter int
+	raw        []byte // of a replay
+}
+
+// ServeHTTP records a call, and answers it as the script wants.
+func (t *trial) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if err != nil {
+		return // the worker gave up
+	}
+	_, _ = io.Copy(io.Discard, r.Body) // a body that is too large is answered all the same
+	c, p := t.record(r, raw)
+	if p.hang {
+		<-r.Context().Done()
+		t.note(func() { c.gone = t.closed.IsZero() })
+		return
+	}
+	var a reply
+	if !p.reset {
+		a = t.answer(r, c, p)
+	}
+	pause(r.Context().Done(), p.late)
+	if p.reset || p.lost {
+		reset(w)
+		return
+	}
+	// What is on the tape first can be judged by what the worker does next.
+	t.note(func() {
+		c.status, c.code, c.answered = a.status, a.code, time.Now()
+		c.retryAfter = time.Duration(a.retryAfter) * time.Second
+		c.gone = r.Context().Err() != nil
+	})
+	a.send(w)
+}
+
+// record puts a call on the tape and asks the script about it.
+func (t *trial) record(r *http.Request, raw []byte) (*call, plan) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := &call{at: time.Now(), method: r.Method, path: r.URL.Path, header: r.Header, raw: raw}
+	c.action, c.job = t.target(r)
+	c.n = len(t.of(c.action)) + 1
+	_ = json.Unmarshal(raw, &c.body) // what it is not is among its faults
+	if c.job != nil {
+		c.left = c.job.expires.Sub(c.at)
+	}
+	t.calls = append(t.calls, c)
+	return c, t.rule.plan(&t.tape, c)
+}
+
+// target is the action of a request, and the job that it names.
+func (t *trial) target(r *http.Request) (action string, j *job) {
+	if r.URL.Path == "/readyz" {
+		return "readyz", nil
+	}
+	rest, ok := strings.CutPrefix(r.URL.Path, "/v1/jobs/")
+	if !ok || r.Method != http.MethodPost {
+		return "", nil
+	}
+	if rest == "claim" {
+		return rest, nil
+	}
+	id, action, _ := strings.Cut(rest, "/")
+	for _, j := range t.jobs {
+		if j.id == id {
+			return action, j
+		}
+	}
+	return "", nil
+}
+
+// answer has the effect of a call, and makes its answer.
+func (t *trial) answer(r *http.Request, c *call, p plan) (a reply) {
+	if code := t.check(c); code != "" {
+		return problem(code, plan{})
+	}
+	if p.code != "" {
+		return problem(p.code, p)
+	}
+	if c.action == "claim" {
+		a = t.claim(r, c, p)
+	} else {
+		t.mu.Lock()
+		a = t.act(c, p)
+		t.mu.Unlock()
+	}
+	if p.newMembers && a.body != nil {
+		newMembers(a.body)
+	}
+	return a
+}
+
+// check is the code of the problem that the API has with a request, if any; the
+// faults go onto the tape.
+func (t *trial) check(c *call) (code string) {
+	if c.action == "readyz" {
+		return ""
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	bad := func(code, text string) string {
+		c.faults = append(c.faults, text)
+		return code
+	}
+	s, known := t.doc.body(c.method, c.path)
+	media, _, _ := mime.ParseMediaType(c.header.Get("Content-Type"))
+	switch {
+	case !known:
+		return bad("not_found", "there is no such route")
+	case c.header.Get("Authorization") != "Bearer "+t.token:
+		return bad("unauthorized", "no header Authorization: Bearer with the token of STINT_TOKEN")
+	case c.method != http.MethodPost:
+		return ""
+	case media != "application/json":
+		return bad("unsupported_media_type", "Content-Type is "+strconv.Quote(media))
+	case len(c.raw) > maxBody:
+		return bad("body_too_large", "the body is larger than 1 MiB")
+	case !utf8.Valid(c.raw) || c.body == nil:
+		return bad("invalid_json", "the body is not an object of JSON in UTF-8")
+	}
+	c.faults = t.doc.faults(s, "", c.body)
+	c.faults = append(c.faults, resultFaults(c.raw)...)
+	if len(c.faults) > 0 {
+		return "validation_failed"
+	}
+	return ""
+}
+
+// resultFaults are those of a result that the document does not tell.
+func resultFaults(raw []byte) (all []string) {
+	var body struct{ Result json.RawMessage }
+	var compact bytes.Buffer
+	if json.Unmarshal(raw, &body) != nil || json.Compact(&compact, body.Result) != nil {
+		return nil
+	}
+	if compact.Len() > maxResult {
+		all = append(all, "/result: larger than 256 KiB")
+	}
+	if bytes.Contains(compact.Bytes(), []byte(`\u0000`)) {
+		all = append(all, "/result: a text holds U+0000")
+	}
+	return all
+}
+
+// act is any call but a claim.
+func (t *trial) act(c *call, p plan) reply {
+	now, token := c.at, c.text("lease_token")
+	switch {
+	case c.action == "readyz":
+		return reply{status: http.StatusOK, body: map[string]any{"status": "ready"}}
+	case c.job == nil:
+		return problem("not_found", plan{})
+	case c.isFinish():
+		if code := c.job.finish(c.action, token, now); code != "" {
+			return t.conflict(c.job, code)
+		}
+		return reply{status: http.StatusOK, body: c.job.finished(c.action)}
+	case !c.job.held(token, now):
+		return t.conflict(c.job, "lease_lost")
+	case c.action == "heartbeat":
+		c.job.expires = now.Add(t.rule.lease)
+		c.job.cap()
+		if p.directive == "" {
+			p.directive = "continue"
+		}
+		c.job.cancel = c.job.cancel || p.directive == "cancel"
+		return reply{status: http.StatusOK, body: c.job.renewed(p.directive, now)}
+	case c.action == "log":
+		return reply{status: http.StatusOK, body: map[string]any{"run_id": c.job.run, "seq": c.body["seq"], "duplicate": false}}
+	}
+	return problem("not_found", plan{})
+}
+
+func (t *trial) conflict(j *job, code string) reply {
+	a := problem(code, plan{})
+	a.body["job_id"], a.body["state"] = j.id, j.state
+	return a
+}
+
+// problem is the answer for a code; one that the API does not have is retryable.
+func problem(code string, p plan) reply {
+	f, known := fault.Lookup(code)
+	if !known {
+		f = fault.Code{Title: "Something new", Retryable: true}
+	}
+	if p.status != 0 {
+		f.Status = p.status
+	}
+	body := shape(client.Problem{})
+	for name, value := range map[string]any{
+		"type": "/problems/" + code, "title": f.Title, "status": f.Status, "detail": "Scripted by stint conformance.",
+		"code": code, "request_id": "conformance", "retryable": f.Retryable, "errors": []any{},
+	} {
+		body[name] = value
+	}
+	if p.retryAfter > 0 {
+		body["retry_after_ms"] = p.retryAfter * 1000
+	}
+	return reply{status: f.Status, body: body, code: code, retryAfter: p.retryAfter}
+}
+
+func (a reply) send(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if a.code != "" {
+		w.Header().Set("Content-Type", "application/problem+json")
+	}
+	if a.retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(a.retryAfter))
+	}
+	if a.raw != nil {
+		w.Header().Set("Idempotent-Replayed", "true")
+	} else {
+		a.raw = encoded(a.body)
+	}
+	w.WriteHeader(a.status)
+	_, _ = w.Write(a.raw)
+}
+
+func encoded(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// newMembers adds members to an object and to the objects in it.
+func newMembers(m map[string]any) {
+	for _, value := range m {
+		switch v := value.(type) {
+		case map[string]any:
+			newMembers(v)
+		case []any:
+			for _, item := range v {
+				if item, ok := item.(map[string]any); ok {
+					newMembers(item)
+				}
+			}
+		}
+	}
+	m["added_later"] = map[string]any{"list": []any{1, "two", nil}}
+}
+
+// reset ends the connection without an answer, as one that broke on the way.
+func reset(w http.ResponseWriter) {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		panic(errors.Join(err, http.ErrAbortHandler))
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	conn.Close()
+}
+
+// pause waits for d, or for the end of done.
+func pause(done <-chan struct{}, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return false
+	case <-timer.C:
+		return true
+	}
+}
