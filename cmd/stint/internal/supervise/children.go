@@ -36,29 +36,40 @@ func (n *nursery) expect(command int) {
 	n.commands[command] = nil
 }
 
-// removed is called when a supervisor is dead: it kills what that has left behind.
-// status is of its command, if that was still with the kernel.
-func (n *nursery) removed(supervisor, command int) (status *syscall.WaitStatus, left []string) {
+// removed is called when a supervisor is dead: it kills what that has left behind,
+// if that did not see to it itself. status is of its command, if that was still
+// with the kernel.
+func (n *nursery) removed(supervisor, command int, orderly bool) (status *syscall.WaitStatus, left []string) {
 	n.mu.Lock()
 	delete(n.live, supervisor)
 	n.mu.Unlock()
-	giveUp := time.Now().Add(unkillable)
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		orphans := n.sweep()
-		if len(orphans) == 0 {
-			break
-		}
-		if time.Now().After(giveUp) {
-			left = n.resign(orphans)
-			break
-		}
-		time.Sleep(pause)
+	if !orderly {
+		left = n.clear()
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	status = n.commands[command]
 	delete(n.commands, command)
 	return status, left
+}
+
+// clear kills orphans until there are none; left are those that would not die. A
+// list of processes may miss one that is being forked, so it takes two without any.
+func (n *nursery) clear() (left []string) {
+	giveUp := time.Now().Add(unkillable)
+	none := 0
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		orphans := n.sweep()
+		if len(orphans) > 0 {
+			none = 0
+		} else if none++; none == 2 {
+			return nil
+		}
+		if time.Now().After(giveUp) {
+			return n.resign(orphans)
+		}
+		time.Sleep(pause)
+	}
 }
 
 // resign notes orphans that will not die; nothing waits for them again.

@@ -128,7 +128,7 @@ func (c *Command) read() {
 	_ = c.supervisor.Process.Kill()
 	_ = c.supervisor.Wait()
 	close(c.gone)
-	status, left := children.removed(c.supervisor.Process.Pid, c.pid)
+	status, left := children.removed(c.supervisor.Process.Pid, c.pid, c.orderly())
 	c.over(c.endAlone(status, left))
 	_ = c.link.file.Close()
 }
@@ -152,6 +152,16 @@ func (c *Command) hear(m message) {
 			return
 		}
 		c.over(end)
+	}
+}
+
+// orderly tells whether the supervisor went when all was over, and left nothing.
+func (c *Command) orderly() bool {
+	select {
+	case <-c.done:
+		return c.supervisor.ProcessState.Success() && c.end.Left == nil
+	default:
+		return false
 	}
 }
 
@@ -235,7 +245,7 @@ func failed(m message) error {
 func (c *Command) abandon() {
 	_ = c.supervisor.Process.Kill()
 	_ = c.supervisor.Wait()
-	_, _ = children.removed(c.supervisor.Process.Pid, c.pid)
+	_, _ = children.removed(c.supervisor.Process.Pid, c.pid, false)
 	_ = c.link.file.Close()
 }
 

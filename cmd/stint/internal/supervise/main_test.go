@@ -1,9 +1,11 @@
 package supervise
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"testing"
 	"time"
@@ -11,14 +13,14 @@ import (
 	"github.com/stint-run/stint/cmd/stint/internal/boottime"
 )
 
-// TestMain makes this binary what it tests: a supervisor, or with STINT_TEST_WORKER
-// a worker with one command.
+// TestMain makes this binary what it tests: a supervisor, or a worker with one
+// command, which tells of it in the file that STINT_TEST_WORKER names.
 func TestMain(m *testing.M) {
 	if code, ok := Main(newRecorder); ok {
 		os.Exit(code)
 	}
-	if job := os.Getenv("STINT_TEST_WORKER"); job != "" {
-		os.Exit(workOn(job))
+	if told := os.Getenv("STINT_TEST_WORKER"); told != "" {
+		os.Exit(workOn(os.Stdin, told))
 	}
 	os.Exit(m.Run())
 }
@@ -64,10 +66,44 @@ func (r *recorder) Ended(e End) []byte {
 func (r *recorder) Alone(_ context.Context, report []byte) { r.note("alone " + string(report)) }
 
 func (r *recorder) note(line string) {
-	if r.File == "" {
-		return
+	if r.File != "" {
+		note(r.File, line)
 	}
-	f, err := os.OpenFile(r.File, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+}
+
+// workOn is a worker's process with one command, which the first line of in is. It
+// tells of it in a file. A second line settles the command; without it the worker
+// stays for ever.
+func workOn(in io.Reader, told string) int {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	var j Job
+	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &j) != nil {
+		return 1
+	}
+	var s Supervisors
+	c, err := s.Start(j, os.Stdout, os.Stderr)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	note(told, fmt.Sprintf("started %d %d", c.supervisor.Process.Pid, c.PID()))
+	end, err := json.Marshal(c.End())
+	if err != nil {
+		panic(err)
+	}
+	note(told, "end "+string(end))
+	if !lines.Scan() {
+		select {}
+	}
+	c.Settled()
+	s.Wait()
+	return 0
+}
+
+// note adds a line to a file.
+func note(file, line string) {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		panic(err)
 	}

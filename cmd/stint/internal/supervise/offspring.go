@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -13,19 +14,21 @@ const unkillable = 2 * time.Second
 type offspring struct {
 	command int // its pid
 	status  syscall.WaitStatus
-	ended   bool // the command has; status is known
-	reaped  bool // its pid may be another process's by now
+	ended   bool        // the command has; status is known
+	kept    atomic.Bool // the worker has the status, or is dead: the kernel may forget it
+	reaped  bool        // it has: the pid may be another process's by now
 }
 
 // kill kills all of it and waits until nothing lives; left are names of what would
 // not die.
 func (o *offspring) kill() (left []string) {
 	giveUp := time.Now().Add(unkillable)
-	for pause := time.Millisecond; o.living(); pause = min(2*pause, 50*time.Millisecond) {
+	for pause := time.Millisecond; o.living(); pause = min(2*pause, 20*time.Millisecond) {
 		if time.Now().After(giveUp) {
 			return o.names()
 		}
 		o.signal(syscall.SIGKILL)
+		o.strike()
 		time.Sleep(pause)
 	}
 	o.look()

@@ -8,17 +8,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// look notes the end of the command, which stays with the kernel until release, and
-// reaps orphans that have ended.
+// look notes the end of the command, which stays with the kernel until it is kept,
+// and reaps orphans that have ended.
 func (o *offspring) look() {
 	for {
 		pid, status, err := peek(unix.WEXITED)
-		switch {
-		case err != nil || pid == 0:
+		if err != nil || pid == 0 {
 			return
-		case pid == o.command && !o.reaped:
+		}
+		if pid == o.command && !o.reaped {
 			o.status, o.ended = status, true
-			return
+			if o.reaped = o.kept.Load(); !o.reaped {
+				return
+			}
 		}
 		_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil)
 	}
@@ -55,6 +57,20 @@ func (o *offspring) signal(s syscall.Signal) {
 	signalGroups(o.all(), s, first)
 }
 
+// strikes is how often strike looks for orphans.
+const strikes = 20
+
+// strike kills orphans as soon as it sees them.
+func (o *offspring) strike() {
+	for range strikes {
+		o.look() // many that have ended would hide one that lives
+		signalGroups(adopted(), syscall.SIGKILL, 0)
+		if !o.living() {
+			return
+		}
+	}
+}
+
 // names of what lives.
 func (o *offspring) names() (names []string) {
 	for _, p := range o.all() {
@@ -63,14 +79,6 @@ func (o *offspring) names() (names []string) {
 		}
 	}
 	return names
-}
-
-// release lets the kernel forget the command.
-func (o *offspring) release() {
-	if o.ended && !o.reaped {
-		_, _ = unix.Wait4(o.command, nil, unix.WNOHANG, nil)
-		o.reaped = true
-	}
 }
 
 // peek finds a child in one of the states and leaves it in it; pid is 0 if none is.

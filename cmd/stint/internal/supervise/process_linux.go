@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -80,6 +81,24 @@ func readStat(path string, buf []byte) (process, bool) {
 	p.group, p.session = number(f[2]), number(f[3])
 	p.start, _ = strconv.ParseUint(string(f[19]), 10, 64)
 	return p, p.pid > 0
+}
+
+// adopted are the children of this process's first thread: orphans become those. A
+// few microseconds tell them, while a list of all processes may come too late for
+// one that forks and ends all the time.
+func adopted() (found []process) {
+	self := strconv.Itoa(os.Getpid())
+	text, err := os.ReadFile("/proc/self/task/" + self + "/children")
+	if err != nil {
+		return nil // a kernel without it
+	}
+	buf := make([]byte, 4096)
+	for _, pid := range strings.Fields(string(text)) {
+		if p, ok := readStat("/proc/"+pid+"/stat", buf); ok {
+			found = append(found, p)
+		}
+	}
+	return found
 }
 
 // below are the processes of all whose ancestor is one of the roots, roots

@@ -115,33 +115,33 @@ func (s *supervisor) output(stream int, p []byte) {
 // does not look like a frozen supervisor.
 func (s *supervisor) listen() {
 	defer close(s.inbox)
+	defer s.its.kept.Store(true)
 	for {
 		m, err := s.link.receive()
 		if err != nil {
 			return
 		}
-		if m.kind == msgPing || m.kind == msgKill {
+		switch m.kind {
+		case msgPing, msgKill:
 			s.out.tell(numbered(msgEcho, m.number()))
+		case msgKept, msgSettled:
+			s.its.kept.Store(true)
 		}
 		s.inbox <- m
 	}
 }
 
-// watch waits until the command has ended, by itself or by force.
+// watch waits until the command has ended by itself or must be killed.
 func (s *supervisor) watch(ended <-chan os.Signal, clock <-chan time.Time) {
-	for !s.its.ended {
-		var force bool
+	for kill := false; !kill; {
 		select {
 		case <-ended:
 		case <-clock:
-			force = s.overdue()
+			kill = s.overdue()
 		case m, ok := <-s.inbox:
-			force = s.obey(m, ok)
+			kill = s.obey(m, ok)
 		}
-		s.its.look()
-		if force && !s.its.ended {
-			s.end.Left = s.its.kill()
-			s.forced = s.orphan && !s.its.status.Exited()
+		if s.its.look(); s.its.ended {
 			return
 		}
 	}
@@ -150,8 +150,7 @@ func (s *supervisor) watch(ended <-chan os.Signal, clock <-chan time.Time) {
 // overdue tells whether it is time to kill.
 func (s *supervisor) overdue() bool {
 	t := now()
-	s.end.Expired = t >= s.until
-	return s.end.Expired || s.killAt != 0 && t >= s.killAt
+	return t >= s.until || s.killAt != 0 && t >= s.killAt
 }
 
 // obey does as the worker says; it tells whether to kill the command now.
@@ -166,26 +165,43 @@ func (s *supervisor) obey(m message, alive bool) (kill bool) {
 		s.until = boottime.Instant(m.number())
 		return s.overdue()
 	case msgTerminate:
-		s.end.Asked = true
-		s.killAt = max(1, s.heard.Add(time.Duration(m.number())))
-		s.its.signal(syscall.SIGTERM)
+		s.terminate(s.heard.Add(time.Duration(m.number())))
+		return s.overdue()
 	case msgKill:
-		s.end.Asked = true
+		s.end.Asked = s.end.Asked || !s.its.ended
 		return true
-	case msgKept:
-		s.its.release()
 	}
 	return false
 }
 
-// finish kills what the command has left behind, and makes the report.
-func (s *supervisor) finish() {
+// terminate asks all of the command once to end; the earliest time to kill counts.
+func (s *supervisor) terminate(killAt boottime.Instant) {
 	if s.its.ended {
+		return
+	}
+	if !s.end.Asked {
+		s.its.signal(syscall.SIGTERM)
+		s.end.Asked = true
+	}
+	if s.killAt == 0 || killAt < s.killAt {
+		s.killAt = killAt
+	}
+}
+
+// finish kills what is left, and makes the report.
+func (s *supervisor) finish() {
+	byItself := s.its.ended
+	if byItself {
 		s.out.tell(numbered(msgExited, int64(s.its.status)))
-		s.end.Left = s.its.kill()
+	}
+	s.end.Left = s.its.kill()
+	s.end.Status, s.end.Known = s.its.status, s.its.ended
+	s.end.Expired = !byItself && now() >= s.until
+	s.forced = !byItself && s.orphan && !s.its.status.Exited()
+	if !byItself && s.its.ended {
+		s.out.tell(numbered(msgExited, int64(s.its.status)))
 	}
 	s.pipes.end()
-	s.end.Status, s.end.Known = s.its.status, s.its.ended
 	s.end.Dropped = s.out.lost()
 	if s.attempt != nil {
 		s.end.Report = s.attempt.Ended(s.end)
@@ -217,6 +233,7 @@ func (s *supervisor) settle(clock <-chan time.Time) {
 		case m, ok := <-s.inbox:
 			s.obey(m, ok)
 			if ok && m.kind == msgSettled {
+				s.its.look()
 				return
 			}
 		}

@@ -63,7 +63,7 @@ func newCommand(j Job, stdout, stderr io.Writer) (*Command, error) {
 	c.supervisor = &exec.Cmd{
 		Path: image, Args: []string{argv0, j.Name}, Env: append([]string{}, j.Env...),
 		Stderr: &c.complaint, ExtraFiles: []*os.File{far},
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true}, WaitDelay: obeyWithin,
 	}
 	if err := children.start(c.supervisor); err != nil {
 		_ = near.Close()

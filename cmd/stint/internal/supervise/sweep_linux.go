@@ -20,6 +20,10 @@ func (n *nursery) sweep() (living []process) {
 	self := os.Getpid()
 	session, _ := unix.Getsid(0)
 	orphan := func(p process) bool { return p.parent == self && !n.live[p.pid] && p.session != session }
+	n.strikeCommands(orphan)
+	for range strikes {
+		n.strike(orphan)
+	}
 	found := below(processes(), orphan)
 	signalGroups(found, syscall.SIGKILL, 0)
 	for _, p := range found {
@@ -31,6 +35,27 @@ func (n *nursery) sweep() (living []process) {
 		}
 	}
 	return slices.DeleteFunc(living, func(p process) bool { return n.resigned[p.key()] })
+}
+
+// strikeCommands kills commands before what they have started: as in offspring.
+func (n *nursery) strikeCommands(orphan func(process) bool) {
+	for command := range n.commands {
+		if p, ok := processOf(command); ok && orphan(p) && p.living() {
+			signalGroup(command, syscall.SIGKILL)
+		}
+	}
+}
+
+// strike kills orphans as soon as it sees them, and reaps them: many that have
+// ended would hide one that lives. It must be called under the lock.
+func (n *nursery) strike(orphan func(process) bool) {
+	found := slices.DeleteFunc(adopted(), func(p process) bool { return !orphan(p) })
+	signalGroups(found, syscall.SIGKILL, 0)
+	for _, p := range found {
+		if !p.living() {
+			n.reap(p.pid)
+		}
+	}
 }
 
 // reap must be called under the lock.
