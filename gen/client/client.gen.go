@@ -743,6 +743,9 @@ type ClaimJobsRequest struct {
 	// Limit How many jobs at most.
 	Limit *int64 `json:"limit,omitempty"`
 
+	// TimeoutSeconds How long an attempt may take; the smallest of the claim's, the kind's and the job's counts. Absent: the claim sets none.
+	TimeoutSeconds *int64 `json:"timeout_seconds,omitempty"`
+
 	// WaitSeconds How long to wait for work while there is none.
 	WaitSeconds *int64 `json:"wait_seconds,omitempty"`
 
@@ -765,6 +768,9 @@ type Claimed struct {
 	CancelRequestedAt *time.Time `json:"cancel_requested_at"`
 	ClaimedBy         *string    `json:"claimed_by"`
 	CreatedAt         time.Time  `json:"created_at"`
+
+	// DeadlineAt When the attempt must be over; no lease reaches beyond it. Null: it has no time limit.
+	DeadlineAt *time.Time `json:"deadline_at"`
 
 	// Error Of the last failure. Absent when omitted names it.
 	Error          json.RawMessage `json:"error,omitempty"`
@@ -801,11 +807,14 @@ type Claimed struct {
 	RunAt time.Time `json:"run_at"`
 
 	// RunID The run of this attempt.
-	RunID       string             `json:"run_id"`
-	State       ClaimedState       `json:"state"`
-	Traceparent *string            `json:"traceparent"`
-	UpdatedAt   time.Time          `json:"updated_at"`
-	WaitingFor  *ClaimedWaitingFor `json:"waiting_for"`
+	RunID string       `json:"run_id"`
+	State ClaimedState `json:"state"`
+
+	// TimeoutSeconds How long an attempt may take from its claim; a shorter limit of the kind or the claim counts instead. Null: the job sets none.
+	TimeoutSeconds *int64             `json:"timeout_seconds"`
+	Traceparent    *string            `json:"traceparent"`
+	UpdatedAt      time.Time          `json:"updated_at"`
+	WaitingFor     *ClaimedWaitingFor `json:"waiting_for"`
 }
 
 // ClaimedState defines model for Claimed.State.
@@ -995,6 +1004,9 @@ type EnqueueBody struct {
 
 	// RunAt Not claimed before; the past is now. Absent: now.
 	RunAt *time.Time `json:"run_at,omitempty"`
+
+	// TimeoutSeconds How long an attempt may take from its claim; the smallest of the job's, the kind's and the claim's counts. Absent: the job sets none.
+	TimeoutSeconds *int64 `json:"timeout_seconds,omitempty"`
 }
 
 // EnqueueBodyOnDuplicate What becomes of a live job of the key. replace (default): a pending job takes the members that are present, a claimed one runs again afterwards. keep: nothing changes.
@@ -1061,9 +1073,17 @@ type Finished struct {
 
 // HeartbeatAnswer defines model for HeartbeatAnswer.
 type HeartbeatAnswer struct {
+	// DeadlineAt When the attempt must be over. Null: it has no time limit.
+	DeadlineAt *time.Time `json:"deadline_at"`
+
 	// Directive cancel: stop the work and report. drain: this replica is stopping; finish, and claim elsewhere.
-	Directive      HeartbeatAnswerDirective `json:"directive"`
-	LeaseExpiresAt time.Time                `json:"lease_expires_at"`
+	Directive HeartbeatAnswerDirective `json:"directive"`
+
+	// LeaseExpiresAt Not beyond deadline_at.
+	LeaseExpiresAt time.Time `json:"lease_expires_at"`
+
+	// Now The server's time of this heartbeat: deadline_at less now is left, whatever the worker's clock says.
+	Now time.Time `json:"now"`
 }
 
 // HeartbeatAnswerDirective cancel: stop the work and report. drain: this replica is stopping; finish, and claim elsewhere.
@@ -1139,11 +1159,14 @@ type Job struct {
 	Result json.RawMessage `json:"result,omitempty"`
 
 	// RunAt Not claimed before.
-	RunAt       time.Time      `json:"run_at"`
-	State       JobState       `json:"state"`
-	Traceparent *string        `json:"traceparent"`
-	UpdatedAt   time.Time      `json:"updated_at"`
-	WaitingFor  *JobWaitingFor `json:"waiting_for"`
+	RunAt time.Time `json:"run_at"`
+	State JobState  `json:"state"`
+
+	// TimeoutSeconds How long an attempt may take from its claim; a shorter limit of the kind or the claim counts instead. Null: the job sets none.
+	TimeoutSeconds *int64         `json:"timeout_seconds"`
+	Traceparent    *string        `json:"traceparent"`
+	UpdatedAt      time.Time      `json:"updated_at"`
+	WaitingFor     *JobWaitingFor `json:"waiting_for"`
 }
 
 // JobState defines model for Job.State.
@@ -1170,8 +1193,11 @@ type Kind struct {
 	Paused             bool       `json:"paused"`
 	PausedAt           *time.Time `json:"paused_at"`
 	PausedBy           *string    `json:"paused_by"`
-	UpdatedAt          time.Time  `json:"updated_at"`
-	Version            int64      `json:"version"`
+
+	// TimeoutSeconds How long an attempt may take from its claim. Null: the kind sets no limit.
+	TimeoutSeconds *int64    `json:"timeout_seconds"`
+	UpdatedAt      time.Time `json:"updated_at"`
+	Version        int64     `json:"version"`
 }
 
 // KindAnswer defines model for KindAnswer.
@@ -1434,6 +1460,9 @@ type PutKindRequest struct {
 	BackoffCapSeconds int64 `json:"backoff_cap_seconds"`
 	LeaseSeconds      int64 `json:"lease_seconds"`
 	MaxAttempts       int64 `json:"max_attempts"`
+
+	// TimeoutSeconds How long an attempt may take from its claim; counts from the next claim on. Null: no limit. Absent: the present one stays.
+	TimeoutSeconds *int64 `json:"timeout_seconds,omitempty"`
 }
 
 // ReleaseJobRequest defines model for ReleaseJobRequest.
@@ -1493,10 +1522,13 @@ type RepoPage struct {
 // Run defines model for Run.
 type Run struct {
 	// Attempt Of the job. Runs may share one: a snooze or release gives it back.
-	Attempt       *int64          `json:"attempt"`
-	CompletedAt   *time.Time      `json:"completed_at"`
-	ConnectionID  *string         `json:"connection_id"`
-	CreatedAt     time.Time       `json:"created_at"`
+	Attempt      *int64     `json:"attempt"`
+	CompletedAt  *time.Time `json:"completed_at"`
+	ConnectionID *string    `json:"connection_id"`
+	CreatedAt    time.Time  `json:"created_at"`
+
+	// DeadlineAt When the attempt must be over. Null: it has no time limit.
+	DeadlineAt    *time.Time      `json:"deadline_at"`
 	Error         json.RawMessage `json:"error"`
 	ExternalRunID *string         `json:"external_run_id"`
 	Facts         json.RawMessage `json:"facts"`
@@ -2226,7 +2258,7 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/kinds/{name} (the `GetKind` operationId).
 	GetKind(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PutKindWithBody Set a kind's lease, attempts and backoff
+	// PutKindWithBody Set a kind's lease, attempts, backoff and time limit
 	//
 	// 201 registers an unknown kind. A known one needs If-Match.
 	//
@@ -2235,7 +2267,7 @@ type ClientInterface interface {
 	// Corresponds with PUT /v1/kinds/{name} (the `PutKind` operationId).
 	PutKindWithBody(ctx context.Context, name string, params *PutKindParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PutKind Set a kind's lease, attempts and backoff
+	// PutKind Set a kind's lease, attempts, backoff and time limit
 	//
 	// 201 registers an unknown kind. A known one needs If-Match.
 	//
@@ -2865,7 +2897,7 @@ func (c *Client) GetKind(ctx context.Context, name string, reqEditors ...Request
 	return c.Client.Do(req)
 }
 
-// PutKindWithBody Set a kind's lease, attempts and backoff
+// PutKindWithBody Set a kind's lease, attempts, backoff and time limit
 //
 // 201 registers an unknown kind. A known one needs If-Match.
 //
@@ -2884,7 +2916,7 @@ func (c *Client) PutKindWithBody(ctx context.Context, name string, params *PutKi
 	return c.Client.Do(req)
 }
 
-// PutKind Set a kind's lease, attempts and backoff
+// PutKind Set a kind's lease, attempts, backoff and time limit
 //
 // 201 registers an unknown kind. A known one needs If-Match.
 //
@@ -5876,7 +5908,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/kinds/{name} (the `GetKind` operationId).
 	GetKindWithResponse(ctx context.Context, name string, reqEditors ...RequestEditorFn) (*GetKindResponse, error)
 
-	// PutKindWithBodyWithResponse Set a kind's lease, attempts and backoff
+	// PutKindWithBodyWithResponse Set a kind's lease, attempts, backoff and time limit
 	//
 	// 201 registers an unknown kind. A known one needs If-Match.
 	//
@@ -5885,7 +5917,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v1/kinds/{name} (the `PutKind` operationId).
 	PutKindWithBodyWithResponse(ctx context.Context, name string, params *PutKindParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutKindResponse, error)
 
-	// PutKindWithResponse Set a kind's lease, attempts and backoff
+	// PutKindWithResponse Set a kind's lease, attempts, backoff and time limit
 	//
 	// 201 registers an unknown kind. A known one needs If-Match.
 	//
@@ -8338,7 +8370,7 @@ func (c *ClientWithResponses) GetKindWithResponse(ctx context.Context, name stri
 	return ParseGetKindResponse(rsp)
 }
 
-// PutKindWithBodyWithResponse Set a kind's lease, attempts and backoff
+// PutKindWithBodyWithResponse Set a kind's lease, attempts, backoff and time limit
 //
 // 201 registers an unknown kind. A known one needs If-Match.
 //
@@ -8353,7 +8385,7 @@ func (c *ClientWithResponses) PutKindWithBodyWithResponse(ctx context.Context, n
 	return ParsePutKindResponse(rsp)
 }
 
-// PutKindWithResponse Set a kind's lease, attempts and backoff
+// PutKindWithResponse Set a kind's lease, attempts, backoff and time limit
 //
 // 201 registers an unknown kind. A known one needs If-Match.
 //

@@ -18,6 +18,7 @@ type KindInsertParams struct {
 	MaxAttempts        int64
 	BackoffBaseSeconds int64
 	BackoffCapSeconds  int64
+	TimeoutSeconds     *int64
 	CreatedAt          coltype.Time
 }
 
@@ -50,6 +51,7 @@ type KindSetParams struct {
 	MaxAttempts        int64
 	BackoffBaseSeconds int64
 	BackoffCapSeconds  int64
+	TimeoutSeconds     *int64
 	UpdatedAt          coltype.Time
 	OwnerID            string
 	Name               string

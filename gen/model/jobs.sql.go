@@ -104,6 +104,11 @@ type JobLockOverdueParams struct {
 	Max     int64
 }
 
+type JobLockOverdueRow struct {
+	Job        Job
+	DeadlineAt coltype.Time
+}
+
 // JobLockParams has the fields of JobGetParams.
 type JobLockParams = JobGetParams
 
@@ -143,17 +148,19 @@ type JobRenewRow struct {
 	LeaseExpiresAt    coltype.Time
 	CancelRequestedAt coltype.Time
 	ClaimedBy         *string
+	DeadlineAt        coltype.Time
 }
 
 type JobReplaceParams struct {
-	Payload     coltype.JSON
-	Priority    int64
-	RunAt       coltype.Time
-	MaxAttempts int64
-	Traceparent *string
-	UpdatedAt   coltype.Time
-	ID          string
-	OwnerID     string
+	Payload        coltype.JSON
+	Priority       int64
+	RunAt          coltype.Time
+	MaxAttempts    int64
+	TimeoutSeconds *int64
+	Traceparent    *string
+	UpdatedAt      coltype.Time
+	ID             string
+	OwnerID        string
 }
 
 type JobRequestCancelParams struct {
@@ -190,6 +197,7 @@ type JobSettleParams struct {
 	RunAt             coltype.Time
 	Attempt           int64
 	MaxAttempts       int64
+	TimeoutSeconds    *int64
 	Traceparent       *string
 	Result            coltype.JSON
 	Error             coltype.JSON

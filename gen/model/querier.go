@@ -32,7 +32,7 @@ type Querier interface {
 	// Claims up to max due jobs. probes is a JSON list of {kind, priority,
 	// lease_seconds, floor} in the order to be served: each is one index seek that
 	// begins at run_at floor, in microseconds. Rows that another claim has locked are
-	// passed over. Index jobs_claim.
+	// passed over. No lease is longer than the time limit of its job. Index jobs_claim.
 	JobClaim(ctx context.Context, arg JobClaimParams) ([]Job, error)
 	// Enqueues a JSON list of jobs and returns those that are new: a row whose key
 	// is live is left out. Waits for a transaction that is enqueueing the key.
@@ -44,12 +44,13 @@ type Querier interface {
 	// Index jobs_live_key.
 	JobLockByKeys(ctx context.Context, arg JobLockByKeysParams) ([]Job, error)
 	// Claimed jobs of all owners whose lease ran out before cutoff, from after_id on,
-	// held for this transaction; those that another one holds are passed over.
-	// Index jobs_claimed.
-	JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) ([]Job, error)
+	// held for this transaction, with the deadlines of their attempts; those that
+	// another one holds are passed over. Indexes jobs_claimed and runs_running_job.
+	JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) ([]JobLockOverdueRow, error)
 	// A heartbeat: one statement, heap-only. A call by anybody but the holder changes
 	// nothing. Without lease_seconds the lease of the kind counts, and never makes a
-	// longer one shorter; without progress the last progress stays.
+	// longer one shorter; without progress the last progress stays. No lease reaches
+	// beyond the deadline of its run. Index runs_running_job.
 	JobRenew(ctx context.Context, arg JobRenewParams) (JobRenewRow, error)
 	// What a duplicate of a pending job replaces; attempt stays.
 	JobReplace(ctx context.Context, arg JobReplaceParams) (Job, error)

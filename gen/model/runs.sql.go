@@ -38,6 +38,7 @@ type RunEndRow struct {
 	CreatedAt        coltype.Time
 	StartedAt        coltype.Time
 	CompletedAt      coltype.Time
+	DeadlineAt       coltype.Time
 }
 
 type RunGetByTokenParams struct {
@@ -73,6 +74,7 @@ type RunGetRow struct {
 	CreatedAt         coltype.Time
 	StartedAt         coltype.Time
 	CompletedAt       coltype.Time
+	DeadlineAt        coltype.Time
 	JobState          *string
 	JobLeaseExpiresAt coltype.Time
 	JobProgress       coltype.JSON

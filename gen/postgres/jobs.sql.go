@@ -78,11 +78,11 @@ set state = 'claimed',
     attempt = jobs.attempt + 1,
     lease_token = cast($1 as text) || '.' || jobs.id,
     claimed_by = cast($2 as text),
-    lease_expires_at = cast($3 as timestamptz) + (
+    lease_expires_at = cast($3 as timestamptz) + least(jobs.timeout_seconds, (
         select max(cast(l.x ->> 'lease_seconds' as bigint))
         from json_array_elements(cast(cast($4 as text) as json)) l(x)
         where l.x ->> 'kind' = jobs.kind
-    ) * interval '1 second',
+    )) * interval '1 second',
     updated_at = $3
 where jobs.state = 'pending'
     and jobs.id = any(array(
@@ -111,7 +111,7 @@ type JobClaimParams = model.JobClaimParams
 // Claims up to max due jobs. probes is a JSON list of {kind, priority,
 // lease_seconds, floor} in the order to be served: each is one index seek that
 // begins at run_at floor, in microseconds. Rows that another claim has locked are
-// passed over. Index jobs_claim.
+// passed over. No lease is longer than the time limit of its job. Index jobs_claim.
 func (q *Queries) JobClaim(ctx context.Context, arg JobClaimParams) ([]Job, error) {
 	rows, err := q.db.Query(ctx, JobClaim,
 		arg.Nonce,
@@ -372,13 +372,13 @@ func (q *Queries) JobGetByKey(ctx context.Context, arg JobGetByKeyParams) (Job, 
 const JobInsertMany = `-- name: JobInsertMany :many
 insert into jobs (
     id, owner_id, kind, state, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, follows, traceparent, created_at, updated_at
+    attempt, max_attempts, timeout_seconds, follows, traceparent, created_at, updated_at
 )
 select
     x ->> 'id', cast($1 as text), x ->> 'kind', 'pending', x ->> 'key', x ->> 'repo_id',
     cast(x ->> 'issue_number' as bigint), cast(x ->> 'payload' as json), cast(x ->> 'priority' as bigint),
     from_us(cast(x ->> 'run_at' as bigint)), 0, cast(x ->> 'max_attempts' as bigint),
-    x ->> 'follows', x ->> 'traceparent', cast($2 as timestamptz), cast($2 as timestamptz)
+    cast(x ->> 'timeout_seconds' as bigint), x ->> 'follows', x ->> 'traceparent', cast($2 as timestamptz), cast($2 as timestamptz)
 from json_array_elements(cast(cast($3 as text) as json)) t(x)
 on conflict (owner_id, key) where finished_at is null do nothing
 returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
@@ -745,62 +745,66 @@ func (q *Queries) JobLockByKeys(ctx context.Context, arg JobLockByKeysParams) ([
 }
 
 const JobLockOverdue = `-- name: JobLockOverdue :many
-select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
-from jobs
-where state = 'claimed'
-    and lease_expires_at < $1
-    and id > $2
-order by id
+select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at, j.timeout_seconds, r.deadline_at
+from jobs j
+left join runs r on r.owner_id = j.owner_id and r.job_id = j.id and r.status = 'running'
+where j.state = 'claimed'
+    and j.lease_expires_at < $1
+    and j.id > $2
+order by j.id
 limit cast($3 as bigint)
-for update skip locked
+for update of j skip locked
 `
 
 type JobLockOverdueParams = model.JobLockOverdueParams
 
+type JobLockOverdueRow = model.JobLockOverdueRow
+
 // Claimed jobs of all owners whose lease ran out before cutoff, from after_id on,
-// held for this transaction; those that another one holds are passed over.
-// Index jobs_claimed.
-func (q *Queries) JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) ([]Job, error) {
+// held for this transaction, with the deadlines of their attempts; those that
+// another one holds are passed over. Indexes jobs_claimed and runs_running_job.
+func (q *Queries) JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) ([]JobLockOverdueRow, error) {
 	rows, err := q.db.Query(ctx, JobLockOverdue, arg.Cutoff, arg.AfterID, arg.Max)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []Job{}
+	items := []JobLockOverdueRow{}
 	for rows.Next() {
-		var i Job
+		var i JobLockOverdueRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.OwnerID,
-			&i.Kind,
-			&i.State,
-			&i.WaitingFor,
-			&i.Key,
-			&i.RepoID,
-			&i.IssueNumber,
-			&i.Payload,
-			&i.Priority,
-			&i.RunAt,
-			&i.Attempt,
-			&i.MaxAttempts,
-			&i.LeaseToken,
-			&i.ClaimedBy,
-			&i.LeaseExpiresAt,
-			&i.Again,
-			&i.Follows,
-			&i.FollowedBy,
-			&i.CancelRequestedAt,
-			&i.Progress,
-			&i.Result,
-			&i.Error,
-			&i.ConcurrencyKey,
-			&i.Traceparent,
-			&i.Actor,
-			&i.ActedAt,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.FinishedAt,
-			&i.TimeoutSeconds,
+			&i.Job.ID,
+			&i.Job.OwnerID,
+			&i.Job.Kind,
+			&i.Job.State,
+			&i.Job.WaitingFor,
+			&i.Job.Key,
+			&i.Job.RepoID,
+			&i.Job.IssueNumber,
+			&i.Job.Payload,
+			&i.Job.Priority,
+			&i.Job.RunAt,
+			&i.Job.Attempt,
+			&i.Job.MaxAttempts,
+			&i.Job.LeaseToken,
+			&i.Job.ClaimedBy,
+			&i.Job.LeaseExpiresAt,
+			&i.Job.Again,
+			&i.Job.Follows,
+			&i.Job.FollowedBy,
+			&i.Job.CancelRequestedAt,
+			&i.Job.Progress,
+			&i.Job.Result,
+			&i.Job.Error,
+			&i.Job.ConcurrencyKey,
+			&i.Job.Traceparent,
+			&i.Job.Actor,
+			&i.Job.ActedAt,
+			&i.Job.CreatedAt,
+			&i.Job.UpdatedAt,
+			&i.Job.FinishedAt,
+			&i.Job.TimeoutSeconds,
+			&i.DeadlineAt,
 		); err != nil {
 			return nil, err
 		}
@@ -1025,21 +1029,23 @@ func (q *Queries) JobPageByState(ctx context.Context, arg JobPageByStateParams) 
 
 const JobRenew = `-- name: JobRenew :one
 update jobs
-set lease_expires_at = coalesce(
+set lease_expires_at = least(d.deadline_at, coalesce(
         cast($1 as timestamptz) + cast($2 as bigint) * interval '1 second',
         greatest(jobs.lease_expires_at, cast($1 as timestamptz) + (
             select k.lease_seconds
             from job_kinds k
             where k.owner_id = jobs.owner_id and k.name = jobs.kind
         ) * interval '1 second')
-    ),
+    )),
     progress = coalesce($3, jobs.progress),
     updated_at = $1
+from (select 1) one
+left join runs d on d.owner_id = $5 and d.job_id = $4 and d.status = 'running'
 where jobs.id = $4
     and jobs.owner_id = $5
     and jobs.state = 'claimed'
     and jobs.lease_token = $6
-returning jobs.lease_expires_at, jobs.cancel_requested_at, jobs.claimed_by
+returning jobs.lease_expires_at, jobs.cancel_requested_at, jobs.claimed_by, d.deadline_at
 `
 
 type JobRenewParams = model.JobRenewParams
@@ -1048,7 +1054,8 @@ type JobRenewRow = model.JobRenewRow
 
 // A heartbeat: one statement, heap-only. A call by anybody but the holder changes
 // nothing. Without lease_seconds the lease of the kind counts, and never makes a
-// longer one shorter; without progress the last progress stays.
+// longer one shorter; without progress the last progress stays. No lease reaches
+// beyond the deadline of its run. Index runs_running_job.
 func (q *Queries) JobRenew(ctx context.Context, arg JobRenewParams) (JobRenewRow, error) {
 	row := q.db.QueryRow(ctx, JobRenew,
 		arg.Now,
@@ -1059,7 +1066,12 @@ func (q *Queries) JobRenew(ctx context.Context, arg JobRenewParams) (JobRenewRow
 		arg.LeaseToken,
 	)
 	var i JobRenewRow
-	err := row.Scan(&i.LeaseExpiresAt, &i.CancelRequestedAt, &i.ClaimedBy)
+	err := row.Scan(
+		&i.LeaseExpiresAt,
+		&i.CancelRequestedAt,
+		&i.ClaimedBy,
+		&i.DeadlineAt,
+	)
 	return i, err
 }
 
@@ -1069,10 +1081,11 @@ set payload = $1,
     priority = $2,
     run_at = $3,
     max_attempts = $4,
-    traceparent = $5,
-    updated_at = $6
-where id = $7
-    and owner_id = $8
+    timeout_seconds = $5,
+    traceparent = $6,
+    updated_at = $7
+where id = $8
+    and owner_id = $9
     and state = 'pending'
 returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
@@ -1086,6 +1099,7 @@ func (q *Queries) JobReplace(ctx context.Context, arg JobReplaceParams) (Job, er
 		arg.Priority,
 		arg.RunAt,
 		arg.MaxAttempts,
+		arg.TimeoutSeconds,
 		arg.Traceparent,
 		arg.UpdatedAt,
 		arg.ID,
@@ -1327,23 +1341,24 @@ set state = $1,
     run_at = $4,
     attempt = $5,
     max_attempts = $6,
-    traceparent = $7,
-    result = $8,
-    error = $9,
-    progress = $10,
-    followed_by = $11,
-    cancel_requested_at = $12,
-    finished_at = $13,
-    updated_at = $14,
+    timeout_seconds = $7,
+    traceparent = $8,
+    result = $9,
+    error = $10,
+    progress = $11,
+    followed_by = $12,
+    cancel_requested_at = $13,
+    finished_at = $14,
+    updated_at = $15,
     again = null,
     lease_token = null,
     claimed_by = null,
     lease_expires_at = null
-where id = $15
-    and owner_id = $16
+where id = $16
+    and owner_id = $17
     and state = 'claimed'
-    and lease_token = $17
-    and lease_expires_at = $18
+    and lease_token = $18
+    and lease_expires_at = $19
 returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
@@ -1359,6 +1374,7 @@ func (q *Queries) JobSettle(ctx context.Context, arg JobSettleParams) (Job, erro
 		arg.RunAt,
 		arg.Attempt,
 		arg.MaxAttempts,
+		arg.TimeoutSeconds,
 		arg.Traceparent,
 		arg.Result,
 		arg.Error,

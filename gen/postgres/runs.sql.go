@@ -25,7 +25,7 @@ where job_id = $7
 returning
     id, owner_id, kind, connection_id, job_id, external_run_id, status, attempt, worker,
     generation, terminal_reason, error, warning, facts, progress, scheduler_managed, origin, created_at,
-    started_at, completed_at
+    started_at, completed_at, deadline_at
 `
 
 type RunEndParams = model.RunEndParams
@@ -66,6 +66,7 @@ func (q *Queries) RunEnd(ctx context.Context, arg RunEndParams) (RunEndRow, erro
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.CompletedAt,
+		&i.DeadlineAt,
 	)
 	return i, err
 }
@@ -74,7 +75,7 @@ const RunGet = `-- name: RunGet :one
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
     r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
-    r.origin, r.created_at, r.started_at, r.completed_at,
+    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id
@@ -111,6 +112,7 @@ func (q *Queries) RunGet(ctx context.Context, arg RunGetParams) (RunGetRow, erro
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.CompletedAt,
+		&i.DeadlineAt,
 		&i.JobState,
 		&i.JobLeaseExpiresAt,
 		&i.JobProgress,
@@ -122,7 +124,7 @@ const RunGetByToken = `-- name: RunGetByToken :one
 select
     id, owner_id, kind, connection_id, job_id, external_run_id, status, attempt, worker,
     generation, terminal_reason, error, warning, facts, progress, scheduler_managed, origin, created_at,
-    started_at, completed_at
+    started_at, completed_at, deadline_at
 from runs
 where owner_id = $1
     and job_id = $2
@@ -161,6 +163,7 @@ func (q *Queries) RunGetByToken(ctx context.Context, arg RunGetByTokenParams) (R
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.CompletedAt,
+		&i.DeadlineAt,
 	)
 	return i, err
 }
@@ -168,11 +171,12 @@ func (q *Queries) RunGetByToken(ctx context.Context, arg RunGetByTokenParams) (R
 const RunInsertMany = `-- name: RunInsertMany :execrows
 insert into runs (
     id, owner_id, kind, job_id, status, attempt, worker, token_hash, scheduler_managed, origin,
-    event_seq, created_at, started_at
+    event_seq, created_at, started_at, deadline_at
 )
 select
     x ->> 'id', cast($1 as text), 'job', x ->> 'job_id', 'running', cast(x ->> 'attempt' as bigint),
-    cast($2 as text), x ->> 'token_hash', false, 'live', 0, cast($3 as timestamptz), cast($3 as timestamptz)
+    cast($2 as text), x ->> 'token_hash', false, 'live', 0, cast($3 as timestamptz), cast($3 as timestamptz),
+    from_us(cast(x ->> 'deadline_at' as bigint))
 from json_array_elements(cast(cast($4 as text) as json)) t(x)
 `
 
@@ -196,7 +200,7 @@ const RunListByIDs = `-- name: RunListByIDs :many
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
     r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
-    r.origin, r.created_at, r.started_at, r.completed_at,
+    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id
@@ -239,6 +243,7 @@ func (q *Queries) RunListByIDs(ctx context.Context, arg RunListByIDsParams) ([]R
 			&i.CreatedAt,
 			&i.StartedAt,
 			&i.CompletedAt,
+			&i.DeadlineAt,
 			&i.JobState,
 			&i.JobLeaseExpiresAt,
 			&i.JobProgress,
@@ -279,7 +284,7 @@ const RunPage = `-- name: RunPage :many
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
     r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
-    r.origin, r.created_at, r.started_at, r.completed_at,
+    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id
@@ -329,6 +334,7 @@ func (q *Queries) RunPage(ctx context.Context, arg RunPageParams) ([]RunPageRow,
 			&i.CreatedAt,
 			&i.StartedAt,
 			&i.CompletedAt,
+			&i.DeadlineAt,
 			&i.JobState,
 			&i.JobLeaseExpiresAt,
 			&i.JobProgress,
@@ -347,7 +353,7 @@ const RunPageByJob = `-- name: RunPageByJob :many
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
     r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
-    r.origin, r.created_at, r.started_at, r.completed_at,
+    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id
@@ -399,6 +405,7 @@ func (q *Queries) RunPageByJob(ctx context.Context, arg RunPageByJobParams) ([]R
 			&i.CreatedAt,
 			&i.StartedAt,
 			&i.CompletedAt,
+			&i.DeadlineAt,
 			&i.JobState,
 			&i.JobLeaseExpiresAt,
 			&i.JobProgress,
@@ -417,7 +424,7 @@ const RunPageByStatus = `-- name: RunPageByStatus :many
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
     r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
-    r.origin, r.created_at, r.started_at, r.completed_at,
+    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id
@@ -469,6 +476,7 @@ func (q *Queries) RunPageByStatus(ctx context.Context, arg RunPageByStatusParams
 			&i.CreatedAt,
 			&i.StartedAt,
 			&i.CompletedAt,
+			&i.DeadlineAt,
 			&i.JobState,
 			&i.JobLeaseExpiresAt,
 			&i.JobProgress,

@@ -42,8 +42,14 @@ func (q *Queries) KindGet(ctx context.Context, arg KindGetParams) (JobKind, erro
 }
 
 const KindInsert = `-- name: KindInsert :execrows
-insert into job_kinds (owner_id, name, lease_seconds, max_attempts, backoff_base_seconds, backoff_cap_seconds, version, created_at, updated_at)
-values (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?7)
+insert into job_kinds (
+    owner_id, name, lease_seconds, max_attempts, backoff_base_seconds, backoff_cap_seconds, timeout_seconds,
+    version, created_at, updated_at
+)
+values (
+    ?1, ?2, ?3, ?4, ?5, ?6, ?7,
+    1, ?8, ?8
+)
 on conflict (owner_id, name) do nothing
 `
 
@@ -58,6 +64,7 @@ func (q *Queries) KindInsert(ctx context.Context, arg KindInsertParams) (int64, 
 		arg.MaxAttempts,
 		arg.BackoffBaseSeconds,
 		arg.BackoffCapSeconds,
+		arg.TimeoutSeconds,
 		arg.CreatedAt,
 	)
 	if err != nil {
@@ -215,11 +222,12 @@ set lease_seconds = ?1,
     max_attempts = ?2,
     backoff_base_seconds = ?3,
     backoff_cap_seconds = ?4,
+    timeout_seconds = ?5,
     version = version + 1,
-    updated_at = ?5
-where owner_id = ?6
-    and name = ?7
-    and version = ?8
+    updated_at = ?6
+where owner_id = ?7
+    and name = ?8
+    and version = ?9
 `
 
 type KindSetParams = model.KindSetParams
@@ -231,6 +239,7 @@ func (q *Queries) KindSet(ctx context.Context, arg KindSetParams) (int64, error)
 		arg.MaxAttempts,
 		arg.BackoffBaseSeconds,
 		arg.BackoffCapSeconds,
+		arg.TimeoutSeconds,
 		arg.UpdatedAt,
 		arg.OwnerID,
 		arg.Name,

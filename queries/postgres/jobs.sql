@@ -2,17 +2,17 @@
 -- Claims up to max due jobs. probes is a JSON list of {kind, priority,
 -- lease_seconds, floor} in the order to be served: each is one index seek that
 -- begins at run_at floor, in microseconds. Rows that another claim has locked are
--- passed over. Index jobs_claim.
+-- passed over. No lease is longer than the time limit of its job. Index jobs_claim.
 update jobs
 set state = 'claimed',
     attempt = jobs.attempt + 1,
     lease_token = cast(@nonce as text) || '.' || jobs.id,
     claimed_by = cast(@worker as text),
-    lease_expires_at = cast(@now as timestamptz) + (
+    lease_expires_at = cast(@now as timestamptz) + least(jobs.timeout_seconds, (
         select max(cast(l.x ->> 'lease_seconds' as bigint))
         from json_array_elements(cast(cast(@probes as text) as json)) l(x)
         where l.x ->> 'kind' = jobs.kind
-    ) * interval '1 second',
+    )) * interval '1 second',
     updated_at = @now
 where jobs.state = 'pending'
     and jobs.id = any(array(
@@ -60,13 +60,13 @@ from json_array_elements(cast(cast(@probes as text) as json)) t(x);
 -- is live is left out. Waits for a transaction that is enqueueing the key.
 insert into jobs (
     id, owner_id, kind, state, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, follows, traceparent, created_at, updated_at
+    attempt, max_attempts, timeout_seconds, follows, traceparent, created_at, updated_at
 )
 select
     x ->> 'id', cast(@owner_id as text), x ->> 'kind', 'pending', x ->> 'key', x ->> 'repo_id',
     cast(x ->> 'issue_number' as bigint), cast(x ->> 'payload' as json), cast(x ->> 'priority' as bigint),
     from_us(cast(x ->> 'run_at' as bigint)), 0, cast(x ->> 'max_attempts' as bigint),
-    x ->> 'follows', x ->> 'traceparent', cast(@now as timestamptz), cast(@now as timestamptz)
+    cast(x ->> 'timeout_seconds' as bigint), x ->> 'follows', x ->> 'traceparent', cast(@now as timestamptz), cast(@now as timestamptz)
 from json_array_elements(cast(cast(@rows as text) as json)) t(x)
 on conflict (owner_id, key) where finished_at is null do nothing
 returning *;
@@ -128,34 +128,38 @@ for update;
 
 -- name: JobLockOverdue :many
 -- Claimed jobs of all owners whose lease ran out before cutoff, from after_id on,
--- held for this transaction; those that another one holds are passed over.
--- Index jobs_claimed.
-select *
-from jobs
-where state = 'claimed'
-    and lease_expires_at < @cutoff
-    and id > @after_id
-order by id
+-- held for this transaction, with the deadlines of their attempts; those that
+-- another one holds are passed over. Indexes jobs_claimed and runs_running_job.
+select sqlc.embed(j), r.deadline_at
+from jobs j
+left join runs r on r.owner_id = j.owner_id and r.job_id = j.id and r.status = 'running'
+where j.state = 'claimed'
+    and j.lease_expires_at < @cutoff
+    and j.id > @after_id
+order by j.id
 limit cast(@max as bigint)
-for update skip locked;
+for update of j skip locked;
 
 -- name: JobRenew :one
 -- A heartbeat: one statement, heap-only. A call by anybody but the holder changes
 -- nothing. Without lease_seconds the lease of the kind counts, and never makes a
--- longer one shorter; without progress the last progress stays.
+-- longer one shorter; without progress the last progress stays. No lease reaches
+-- beyond the deadline of its run. Index runs_running_job.
 update jobs
-set lease_expires_at = coalesce(
+set lease_expires_at = least(d.deadline_at, coalesce(
         cast(@now as timestamptz) + cast(sqlc.narg(lease_seconds) as bigint) * interval '1 second',
         greatest(jobs.lease_expires_at, cast(@now as timestamptz) + (
             select k.lease_seconds
             from job_kinds k
             where k.owner_id = jobs.owner_id and k.name = jobs.kind
         ) * interval '1 second')
-    ),
+    )),
     progress = coalesce(@progress, jobs.progress),
     updated_at = @now
+from (select 1) one
+left join runs d on d.owner_id = @owner_id and d.job_id = @id and d.status = 'running'
 where jobs.id = @id
     and jobs.owner_id = @owner_id
     and jobs.state = 'claimed'
     and jobs.lease_token = @lease_token
-returning jobs.lease_expires_at, jobs.cancel_requested_at, jobs.claimed_by;
+returning jobs.lease_expires_at, jobs.cancel_requested_at, jobs.claimed_by, d.deadline_at;

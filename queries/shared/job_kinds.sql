@@ -7,8 +7,14 @@ where owner_id = @owner_id
 
 -- name: KindInsert :execrows
 -- Registers a kind; 0 rows if it is known.
-insert into job_kinds (owner_id, name, lease_seconds, max_attempts, backoff_base_seconds, backoff_cap_seconds, version, created_at, updated_at)
-values (@owner_id, @name, @lease_seconds, @max_attempts, @backoff_base_seconds, @backoff_cap_seconds, 1, @created_at, @created_at)
+insert into job_kinds (
+    owner_id, name, lease_seconds, max_attempts, backoff_base_seconds, backoff_cap_seconds, timeout_seconds,
+    version, created_at, updated_at
+)
+values (
+    @owner_id, @name, @lease_seconds, @max_attempts, @backoff_base_seconds, @backoff_cap_seconds, sqlc.narg(timeout_seconds),
+    1, @created_at, @created_at
+)
 on conflict (owner_id, name) do nothing;
 
 -- name: KindPage :many
@@ -49,6 +55,7 @@ set lease_seconds = @lease_seconds,
     max_attempts = @max_attempts,
     backoff_base_seconds = @backoff_base_seconds,
     backoff_cap_seconds = @backoff_cap_seconds,
+    timeout_seconds = sqlc.narg(timeout_seconds),
     version = version + 1,
     updated_at = @updated_at
 where owner_id = @owner_id

@@ -13,14 +13,14 @@ where job_id = @job_id
 returning
     id, owner_id, kind, connection_id, job_id, external_run_id, status, attempt, worker,
     generation, terminal_reason, error, warning, facts, progress, scheduler_managed, origin, created_at,
-    started_at, completed_at;
+    started_at, completed_at, deadline_at;
 
 -- name: RunGet :one
 -- One run of an owner, with the lease of the job it works on.
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
     r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
-    r.origin, r.created_at, r.started_at, r.completed_at,
+    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id
@@ -33,7 +33,7 @@ where r.id = @id
 select
     id, owner_id, kind, connection_id, job_id, external_run_id, status, attempt, worker,
     generation, terminal_reason, error, warning, facts, progress, scheduler_managed, origin, created_at,
-    started_at, completed_at
+    started_at, completed_at, deadline_at
 from runs
 where owner_id = @owner_id
     and job_id = @job_id
@@ -46,7 +46,7 @@ limit 1;
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
     r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
-    r.origin, r.created_at, r.started_at, r.completed_at,
+    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id
@@ -60,7 +60,7 @@ limit cast(@max as bigint);
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
     r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
-    r.origin, r.created_at, r.started_at, r.completed_at,
+    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id
@@ -75,7 +75,7 @@ limit cast(@max as bigint);
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
     r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
-    r.origin, r.created_at, r.started_at, r.completed_at,
+    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id

@@ -2,14 +2,14 @@
 -- Claims up to max due jobs. probes is a JSON list of {kind, priority,
 -- lease_seconds, floor} in the order to be served: each is one index seek that
 -- begins at run_at floor, in microseconds. Rows that another claim has locked are
--- passed over. Index jobs_claim.
+-- passed over. No lease is longer than the time limit of its job. Index jobs_claim.
 update jobs
 set state = 'claimed',
     attempt = jobs.attempt + 1,
     lease_token = cast(@nonce as text) || '.' || jobs.id,
     claimed_by = cast(@worker as text),
     lease_expires_at = cast(@now as integer) + 1000000 * (
-        select max(cast(l.value ->> '$.lease_seconds' as integer))
+        select min(max(cast(l.value ->> '$.lease_seconds' as integer)), coalesce(jobs.timeout_seconds, 604800)) -- no lease is as long
         from json_each(cast(@probes as text)) l
         where l.value ->> '$.kind' = jobs.kind
     ),
@@ -56,13 +56,13 @@ from json_each(cast(@probes as text)) t;
 -- is live is left out. Waits for a transaction that is enqueueing the key.
 insert into jobs (
     id, owner_id, kind, state, key, repo_id, issue_number, payload, priority, run_at,
-    attempt, max_attempts, follows, traceparent, created_at, updated_at
+    attempt, max_attempts, timeout_seconds, follows, traceparent, created_at, updated_at
 )
 select
     t.value ->> '$.id', @owner_id, t.value ->> '$.kind', 'pending', t.value ->> '$.key', t.value ->> '$.repo_id',
     t.value ->> '$.issue_number', t.value ->> '$.payload', t.value ->> '$.priority',
     t.value ->> '$.run_at', 0, t.value ->> '$.max_attempts',
-    t.value ->> '$.follows', t.value ->> '$.traceparent', @now, @now
+    t.value ->> '$.timeout_seconds', t.value ->> '$.follows', t.value ->> '$.traceparent', @now, @now
 from json_each(cast(@rows as text)) t
 where true
 on conflict (owner_id, key) where finished_at is null do nothing
@@ -113,28 +113,37 @@ where j.owner_id = @owner_id
 
 -- name: JobLockOverdue :many
 -- Claimed jobs of all owners whose lease ran out before cutoff, from after_id on,
--- held for this transaction; those that another one holds are passed over.
--- Index jobs_claimed.
-select *
-from jobs
-where state = 'claimed'
-    and lease_expires_at < @cutoff
-    and id > @after_id
-order by id
+-- held for this transaction, with the deadlines of their attempts; those that
+-- another one holds are passed over. Indexes jobs_claimed and runs_running_job.
+select sqlc.embed(j), r.deadline_at
+from jobs j
+left join runs r on r.owner_id = j.owner_id and r.job_id = j.id and r.status = 'running'
+where j.state = 'claimed'
+    and j.lease_expires_at < @cutoff
+    and j.id > @after_id
+order by j.id
 limit cast(@max as bigint);
 
 -- name: JobRenew :one
 -- A heartbeat: one statement, heap-only. A call by anybody but the holder changes
 -- nothing. Without lease_seconds the lease of the kind counts, and never makes a
--- longer one shorter; without progress the last progress stays.
+-- longer one shorter; without progress the last progress stays. No lease reaches
+-- beyond the deadline of its run. Index runs_running_job.
 update jobs
-set lease_expires_at = coalesce(
-        cast(@now as integer) + 1000000 * cast(sqlc.narg(lease_seconds) as integer),
-        max(jobs.lease_expires_at, cast(@now as integer) + 1000000 * (
-            select k.lease_seconds
-            from job_kinds k
-            where k.owner_id = jobs.owner_id and k.name = jobs.kind
-        ))
+set lease_expires_at = min(
+        coalesce(
+            cast(@now as integer) + 1000000 * cast(sqlc.narg(lease_seconds) as integer),
+            max(jobs.lease_expires_at, cast(@now as integer) + 1000000 * (
+                select k.lease_seconds
+                from job_kinds k
+                where k.owner_id = jobs.owner_id and k.name = jobs.kind
+            ))
+        ),
+        coalesce((
+            select d.deadline_at
+            from runs d
+            where d.owner_id = jobs.owner_id and d.job_id = jobs.id and d.status = 'running'
+        ), 253402300799999999) -- the last time there is
     ),
     progress = coalesce(@progress, jobs.progress),
     updated_at = @now
@@ -142,4 +151,10 @@ where jobs.id = @id
     and jobs.owner_id = @owner_id
     and jobs.state = 'claimed'
     and jobs.lease_token = @lease_token
-returning jobs.lease_expires_at, jobs.cancel_requested_at, jobs.claimed_by;
+returning
+    jobs.lease_expires_at, jobs.cancel_requested_at, jobs.claimed_by,
+    (
+        select d.deadline_at
+        from runs d
+        where d.owner_id = jobs.owner_id and d.job_id = jobs.id and d.status = 'running'
+    ) as deadline_at;

@@ -2,11 +2,12 @@
 -- Opens the runs of a JSON list of claimed jobs.
 insert into runs (
     id, owner_id, kind, job_id, status, attempt, worker, token_hash, scheduler_managed, origin,
-    event_seq, created_at, started_at
+    event_seq, created_at, started_at, deadline_at
 )
 select
     t.value ->> '$.id', cast(@owner_id as text), 'job', t.value ->> '$.job_id', 'running', t.value ->> '$.attempt',
-    cast(@worker as text), t.value ->> '$.token_hash', 0, 'live', 0, @now, @now
+    cast(@worker as text), t.value ->> '$.token_hash', 0, 'live', 0, @now, @now,
+    t.value ->> '$.deadline_at'
 from json_each(cast(@rows as text)) t;
 
 -- name: RunListByIDs :many
@@ -14,7 +15,7 @@ from json_each(cast(@rows as text)) t;
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
     r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
-    r.origin, r.created_at, r.started_at, r.completed_at,
+    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id

@@ -122,9 +122,13 @@ func (d *beside) story(job string) string {
 // lease sets when the lease of a job ends.
 func (d *beside) lease(job string, ends coltype.Time) {
 	d.t.Helper()
-	var at any = ends
+	d.exec("update jobs set lease_expires_at = $1 where id = $2", d.time(ends), job)
+}
+
+// time is a time as an argument of exec.
+func (d *beside) time(at coltype.Time) any {
 	if d.engine == store.Postgres {
-		at = ends.Time // every exec mode knows what that is
+		return at.Time // every exec mode knows what that is
 	}
-	d.exec("update jobs set lease_expires_at = $1 where id = $2", at, job)
+	return at
 }

@@ -60,7 +60,7 @@ var rows = map[string]row{
 
 	"enqueue-job": func(*apitest.Client) target {
 		return target{body: `{"kind":"review","repo":{"forge":"github","namespace":"Acme","name":"Site"},"issue_number":7,` +
-			`"payload":{"b":9007199254740993,"a":"<b>&é","b2":1.50},"priority":1,"max_attempts":2}`}
+			`"payload":{"b":9007199254740993,"a":"<b>&é","b2":1.50},"priority":1,"max_attempts":2,"timeout_seconds":600}`}
 	},
 	"enqueue-jobs": func(c *apitest.Client) target {
 		c.Must(201, "/v1/jobs", `{"kind":"review","key":"taken"}`)
@@ -80,7 +80,7 @@ var rows = map[string]row{
 	},
 	"claim-jobs": func(c *apitest.Client) target {
 		pending(c)
-		return target{body: `{"worker":"w-1","kinds":["discover","review"],"lease_seconds":30}`}
+		return target{body: `{"worker":"w-1","kinds":["discover","review"],"lease_seconds":30,"timeout_seconds":20}`}
 	},
 	"heartbeat-job": func(c *apitest.Client) target {
 		j := claimed(c)

@@ -20,14 +20,16 @@ type ClaimIn struct {
 	Kinds        []string
 	Limit        int64
 	LeaseSeconds *int64 // nil: each kind's own
+	Timeout      *int64 // seconds; nil: the kind's and the job's alone
 	Turn         uint64 // counts claims: the kind asked first rotates with it
 	Start        Start  // where to begin to look, see Floors
 }
 
 // ClaimedJob is a job that the caller now holds, and the run of this attempt.
 type ClaimedJob struct {
-	Job   model.Job
-	RunID string
+	Job        model.Job
+	RunID      string
+	DeadlineAt coltype.Time // of the attempt; zero: none
 }
 
 // ClaimOut is what a claim took. Floors.Note reads the rest of it, once the
@@ -61,7 +63,8 @@ func Claim(ctx context.Context, q model.Querier, now coltype.Time, in ClaimIn) (
 	}
 	if len(taken) > 0 {
 		inOrder(taken, probes)
-		out.Jobs, err = opened(ctx, q, now, in, taken)
+		out.Jobs = held(now, taken, probes)
+		err = open(ctx, q, now, in, out.Jobs)
 	}
 	return out, err
 }
@@ -84,6 +87,8 @@ type probe struct {
 	Priority     int64  `json:"priority"`
 	LeaseSeconds int64  `json:"lease_seconds"`
 	Floor        int64  `json:"floor"` // the least run_at, in microseconds
+
+	timeout *int64 // of kind and claim; the lease is not longer
 }
 
 // all reports whether the probe sees everything.
@@ -115,8 +120,10 @@ func probes(ctx context.Context, q model.Reader, in ClaimIn) ([]probe, error) {
 			if in.LeaseSeconds != nil {
 				lease = *in.LeaseSeconds
 			}
+			timeout := shorter(in.Timeout, kind.TimeoutSeconds)
+			lease = *shorter(&lease, timeout)
 			floor := in.Start.from(kind.Name, priority).UnixMicro()
-			out = append(out, probe{Kind: kind.Name, Priority: priority, LeaseSeconds: lease, Floor: floor})
+			out = append(out, probe{Kind: kind.Name, Priority: priority, LeaseSeconds: lease, Floor: floor, timeout: timeout})
 		}
 	}
 	return out, nil
@@ -137,19 +144,34 @@ func inOrder(taken []model.Job, probes []probe) {
 	})
 }
 
-// opened opens the run of each claimed job.
-func opened(ctx context.Context, q model.Querier, now coltype.Time, in ClaimIn, taken []model.Job) ([]ClaimedJob, error) {
-	attempts := make([]runs.Attempt, len(taken))
-	for i, job := range taken {
-		attempts[i] = runs.Attempt{JobID: job.ID, Attempt: job.Attempt, LeaseToken: deref(job.LeaseToken)}
-	}
-	ids, err := runs.Open(ctx, q, now, in.OwnerID, in.Worker, attempts)
-	if err != nil {
-		return nil, err
+// held are the claimed jobs with the deadlines of their attempts, which count
+// from now.
+func held(now coltype.Time, taken []model.Job, probes []probe) []ClaimedJob {
+	limits := map[string]*int64{}
+	for _, p := range probes {
+		limits[p.Kind] = p.timeout
 	}
 	out := make([]ClaimedJob, len(taken))
 	for i, job := range taken {
-		out[i] = ClaimedJob{Job: job, RunID: ids[i]}
+		out[i] = ClaimedJob{Job: job, DeadlineAt: deadline(now, shorter(limits[job.Kind], job.TimeoutSeconds))}
 	}
-	return out, nil
+	return out
+}
+
+// open opens the run of each claimed job.
+func open(ctx context.Context, q model.Querier, now coltype.Time, in ClaimIn, claimed []ClaimedJob) error {
+	attempts := make([]runs.Attempt, len(claimed))
+	for i, c := range claimed {
+		attempts[i] = runs.Attempt{
+			JobID: c.Job.ID, Attempt: c.Job.Attempt, LeaseToken: deref(c.Job.LeaseToken), DeadlineAt: c.DeadlineAt,
+		}
+	}
+	ids, err := runs.Open(ctx, q, now, in.OwnerID, in.Worker, attempts)
+	if err != nil {
+		return err
+	}
+	for i := range claimed {
+		claimed[i].RunID = ids[i]
+	}
+	return nil
 }

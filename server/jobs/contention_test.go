@@ -207,7 +207,7 @@ func TestReaperAndHolderEndEachClaimOnce(t *testing.T) {
 		atOnce(6, func(i int) {
 			if i >= 4 {
 				for range 3 {
-					d.Tx(func(q model.Querier) error { _, err := jobs.Reap(d.Context(), q, d.Now, ""); return err })
+					d.Tx(func(q model.Querier) error { _, err := jobs.Reap(d.Context(), q, d.Now, "", evenly); return err })
 				}
 				return
 			}

@@ -92,7 +92,7 @@ func TestBatchFinishesInOppositeOrderDoNotDeadlock(t *testing.T) {
 		atOnce(5, func(i int) {
 			err := d.Try(func(q model.Querier) error {
 				if i == 4 {
-					_, err := jobs.Reap(d.Context(), q, d.Now, "")
+					_, err := jobs.Reap(d.Context(), q, d.Now, "", evenly)
 					return err
 				}
 				out, err := jobs.FinishAll(d.Context(), q, d.Now, [][]jobs.FinishIn{items, backward}[i%2])

@@ -36,7 +36,7 @@ func replace(ctx context.Context, q model.Querier, now coltype.Time, live model.
 	set := model.JobReplaceParams{
 		ID: live.ID, OwnerID: live.OwnerID, UpdatedAt: now,
 		Payload: live.Payload, Priority: live.Priority, RunAt: live.RunAt,
-		MaxAttempts: live.MaxAttempts, Traceparent: live.Traceparent,
+		MaxAttempts: live.MaxAttempts, TimeoutSeconds: live.TimeoutSeconds, Traceparent: live.Traceparent,
 	}
 	if in.Payload != nil {
 		set.Payload = in.Payload
@@ -51,6 +51,9 @@ func replace(ctx context.Context, q model.Querier, now coltype.Time, live model.
 		// The attempt that is due stays due.
 		set.MaxAttempts = max(*in.MaxAttempts, live.Attempt+1)
 	}
+	if in.Timeout != nil {
+		set.TimeoutSeconds = in.Timeout
+	}
 	if in.Traceparent != nil {
 		set.Traceparent = in.Traceparent
 	}
@@ -64,11 +67,12 @@ func replace(ctx context.Context, q model.Querier, now coltype.Time, live model.
 // again is what a duplicate of a claimed job asked for: what the job's
 // successor takes, or the job itself if it returns to pending.
 type again struct {
-	Payload     json.RawMessage `json:"payload"`
-	Priority    int64           `json:"priority"`
-	RunAt       *coltype.Time   `json:"run_at"` // nil: as soon as the claim has ended
-	MaxAttempts int64           `json:"max_attempts"`
-	Traceparent *string         `json:"traceparent"`
+	Payload        json.RawMessage `json:"payload"`
+	Priority       int64           `json:"priority"`
+	RunAt          *coltype.Time   `json:"run_at"` // nil: as soon as the claim has ended
+	MaxAttempts    int64           `json:"max_attempts"`
+	TimeoutSeconds *int64          `json:"timeout_seconds"`
+	Traceparent    *string         `json:"traceparent"`
 }
 
 // keepAgain keeps what the item asks for; the last one wins. Members it lacks
@@ -76,7 +80,7 @@ type again struct {
 func keepAgain(ctx context.Context, q model.Querier, now coltype.Time, live model.Job, in EnqueueIn) (model.Job, error) {
 	a := again{
 		Payload: json.RawMessage(live.Payload), Priority: live.Priority,
-		MaxAttempts: live.MaxAttempts, Traceparent: live.Traceparent,
+		MaxAttempts: live.MaxAttempts, TimeoutSeconds: live.TimeoutSeconds, Traceparent: live.Traceparent,
 	}
 	if in.Payload != nil {
 		a.Payload = json.RawMessage(in.Payload)
@@ -89,6 +93,9 @@ func keepAgain(ctx context.Context, q model.Querier, now coltype.Time, live mode
 	}
 	if in.MaxAttempts != nil {
 		a.MaxAttempts = *in.MaxAttempts
+	}
+	if in.Timeout != nil {
+		a.TimeoutSeconds = in.Timeout
 	}
 	if in.Traceparent != nil {
 		a.Traceparent = in.Traceparent
@@ -111,7 +118,7 @@ func (a again) successor(job model.Job, newID string, now coltype.Time) newJob {
 	return newJob{
 		ID: newID, Kind: job.Kind, Key: job.Key, RepoID: job.RepoID, IssueNumber: job.IssueNumber,
 		Payload: string(a.Payload), Priority: a.Priority, RunAt: a.due(now).UnixMicro(),
-		MaxAttempts: a.MaxAttempts, Follows: &job.ID, Traceparent: a.Traceparent,
+		MaxAttempts: a.MaxAttempts, TimeoutSeconds: a.TimeoutSeconds, Follows: &job.ID, Traceparent: a.Traceparent,
 	}
 }
 

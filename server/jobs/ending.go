@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"time"
 
 	"github.com/stint-run/stint/gen/model"
@@ -59,6 +60,9 @@ func Backoff(kind model.JobKind, attempt int64, jitter float64) time.Duration {
 	return time.Duration(min(base, float64(kind.BackoffCapSeconds)) * jitter * float64(time.Second))
 }
 
+// Jitter is the random part of a backoff, 0.8 to 1.2.
+func Jitter() float64 { return 0.8 + 0.4*rand.Float64() }
+
 // givenBack is a snooze or a release: the attempt does not count.
 func givenBack(job model.Job, reason string, runAt coltype.Time) ending {
 	return ending{
@@ -89,7 +93,7 @@ func (end ending) apply(job model.Job, now coltype.Time) (model.JobSettleParams,
 	next := model.JobSettleParams{
 		ID: job.ID, OwnerID: job.OwnerID, LeaseToken: job.LeaseToken, LeaseExpiresAt: job.LeaseExpiresAt,
 		State: end.state, Payload: job.Payload, Priority: job.Priority, RunAt: job.RunAt,
-		Attempt: end.attempt(job.Attempt), MaxAttempts: job.MaxAttempts, Traceparent: job.Traceparent,
+		Attempt: end.attempt(job.Attempt), MaxAttempts: job.MaxAttempts, TimeoutSeconds: job.TimeoutSeconds, Traceparent: job.Traceparent,
 		Result: end.result, Error: end.jobError, Progress: job.Progress,
 		FollowedBy: job.FollowedBy, CancelRequestedAt: job.CancelRequestedAt, UpdatedAt: now,
 	}
@@ -114,16 +118,17 @@ func takeAgain(next *model.JobSettleParams, job model.Job, now coltype.Time) err
 		return err
 	}
 	next.Payload, next.Priority, next.Traceparent = coltype.JSON(a.Payload), a.Priority, a.Traceparent
-	next.MaxAttempts = max(a.MaxAttempts, next.Attempt+1)
+	next.MaxAttempts, next.TimeoutSeconds = max(a.MaxAttempts, next.Attempt+1), a.TimeoutSeconds
 	if a.RunAt != nil {
 		next.RunAt = orNow(*a.RunAt, now)
 	}
 	return nil
 }
 
-// againOf reads what was kept by keepAgain.
+// againOf reads what was kept by keepAgain. A replica of the release before kept
+// no time limit: the job's stays.
 func againOf(job model.Job) (again, error) {
-	var a again
+	a := again{TimeoutSeconds: job.TimeoutSeconds}
 	if err := json.Unmarshal(job.Again, &a); err != nil {
 		return again{}, fmt.Errorf("read again of %s: %w", job.ID, err)
 	}

@@ -26,6 +26,7 @@ type EnqueueIn struct {
 	Priority    *int64
 	RunAt       coltype.Time
 	MaxAttempts *int64
+	Timeout     *int64 // seconds, of each attempt
 	Traceparent *string
 	Keep        bool // a duplicate changes nothing
 }
@@ -117,17 +118,18 @@ func has(jobs map[string]model.Job, name string) bool {
 
 // newJob is one element of JobInsertMany's @rows.
 type newJob struct {
-	ID          string  `json:"id"`
-	Kind        string  `json:"kind"`
-	Key         *string `json:"key"`
-	RepoID      *string `json:"repo_id"`
-	IssueNumber *int64  `json:"issue_number"`
-	Payload     string  `json:"payload"`
-	Priority    int64   `json:"priority"`
-	RunAt       int64   `json:"run_at"` // microseconds
-	MaxAttempts int64   `json:"max_attempts"`
-	Follows     *string `json:"follows"`
-	Traceparent *string `json:"traceparent"`
+	ID             string  `json:"id"`
+	Kind           string  `json:"kind"`
+	Key            *string `json:"key"`
+	RepoID         *string `json:"repo_id"`
+	IssueNumber    *int64  `json:"issue_number"`
+	Payload        string  `json:"payload"`
+	Priority       int64   `json:"priority"`
+	RunAt          int64   `json:"run_at"` // microseconds
+	MaxAttempts    int64   `json:"max_attempts"`
+	TimeoutSeconds *int64  `json:"timeout_seconds"`
+	Follows        *string `json:"follows"`
+	Traceparent    *string `json:"traceparent"`
 }
 
 // row is the item as a new job. Ids are made in the order of the items, so jobs
@@ -136,7 +138,7 @@ func (in EnqueueIn) row(now coltype.Time, kind model.JobKind, tracked map[repos.
 	row := newJob{
 		ID: id.New("job"), Kind: in.Kind, Key: in.key(), IssueNumber: in.IssueNumber,
 		Payload: "{}", Priority: defaultPriority, RunAt: orNow(in.RunAt, now).UnixMicro(),
-		MaxAttempts: kind.MaxAttempts, Traceparent: in.Traceparent,
+		MaxAttempts: kind.MaxAttempts, TimeoutSeconds: in.Timeout, Traceparent: in.Traceparent,
 	}
 	if in.Payload != nil {
 		row.Payload = string(in.Payload)

@@ -67,11 +67,8 @@ func (in FinishIn) end(ctx context.Context, q model.Reader, job model.Job, now c
 	case Complete:
 		return completed(in.Result), nil
 	case Fail:
-		kind, err := q.KindGet(ctx, model.KindGetParams{OwnerID: job.OwnerID, Name: job.Kind})
-		if err != nil {
-			return ending{}, fmt.Errorf("look up kind %s: %w", job.Kind, err)
-		}
-		return in.failed(job, kind, now), nil
+		kind, err := kindOfJob(ctx, q, job)
+		return in.failed(job, kind, now), err
 	case Snooze:
 		return givenBack(job, runs.ReasonSnoozed, now.Add(seconds(in.Seconds))), nil
 	case Release:
@@ -98,12 +95,13 @@ func repeated(ctx context.Context, q model.Reader, job model.Job, in FinishIn) (
 	return Outcome{}, fault.StateConflict(job.ID, job.State)
 }
 
-// actionOf is the action that ended a run, "" if its holder did not end it.
+// actionOf is the action that ended a run, "" if its holder did not end it: a
+// lease that ran out, or a time limit.
 func actionOf(run runs.Run) string {
 	switch {
 	case run.Status == runs.Succeeded:
 		return Complete
-	case run.Status == runs.Failed:
+	case run.Status == runs.Failed && deref(run.TerminalReason) != runs.ReasonTimeout:
 		return Fail
 	case run.Status == runs.Cancelled && deref(run.TerminalReason) == runs.ReasonSnoozed:
 		return Snooze

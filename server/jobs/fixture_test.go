@@ -151,12 +151,15 @@ func (d *fixture) retry(id string) (job model.Job, err error) {
 	return job, err
 }
 
+// evenly is a backoff without a random part.
+func evenly() float64 { return 1 }
+
 // reap runs one pass of the reaper and returns how many jobs it took back.
 func (d *fixture) reap() int {
 	d.Helper()
 	var out jobs.Reaped
 	d.Tx(func(q model.Querier) (err error) {
-		out, err = jobs.Reap(d.Context(), q, d.Now, "")
+		out, err = jobs.Reap(d.Context(), q, d.Now, "", evenly)
 		return errors.Join(err, out.Bad)
 	})
 	return out.Done

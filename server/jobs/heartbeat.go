@@ -30,12 +30,14 @@ type HeartbeatIn struct {
 type Beat struct {
 	Worker         string // that claimed the job
 	LeaseExpiresAt coltype.Time
+	DeadlineAt     coltype.Time // of the attempt; zero: none
 	Directive      string
 }
 
-// Heartbeat extends the lease from now. A lease that ran out but was not yet
-// taken back is renewed by its own token; any other token gets lease_lost and
-// changes nothing.
+// Heartbeat extends the lease from now, but not beyond the deadline of the
+// attempt. A lease that ran out but was not yet taken back is renewed by its own
+// token. Any other token, and a beat that comes when the deadline has passed, get
+// lease_lost and change nothing.
 func Heartbeat(ctx context.Context, q model.Querier, now coltype.Time, in HeartbeatIn) (Beat, error) {
 	row, err := q.JobRenew(ctx, model.JobRenewParams{
 		ID: in.ID, OwnerID: in.OwnerID, LeaseToken: &in.LeaseToken,
@@ -47,7 +49,13 @@ func Heartbeat(ctx context.Context, q model.Querier, now coltype.Time, in Heartb
 	if err != nil {
 		return Beat{}, fmt.Errorf("heartbeat of %s: %w", in.ID, err)
 	}
-	beat := Beat{Worker: deref(row.ClaimedBy), LeaseExpiresAt: row.LeaseExpiresAt, Directive: directiveContinue}
+	if !row.LeaseExpiresAt.After(now) { // the deadline cut it off
+		return Beat{}, fault.LeaseLost(in.ID, Claimed)
+	}
+	beat := Beat{
+		Worker: deref(row.ClaimedBy), LeaseExpiresAt: row.LeaseExpiresAt,
+		DeadlineAt: row.DeadlineAt, Directive: directiveContinue,
+	}
 	if !row.CancelRequestedAt.IsZero() {
 		beat.Directive = directiveCancel
 	}

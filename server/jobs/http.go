@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"encoding/json"
 	"net/http"
 	"regexp"
 	"sync/atomic"
@@ -35,6 +36,21 @@ func (kindText) Schema(huma.Registry) *huma.Schema {
 		Type: huma.TypeString, Pattern: kindNames.String(),
 		PatternDescription: "a lower-case letter, then up to 62 of a-z 0-9 _ . -",
 	}
+}
+
+// timeoutSetting is a time limit that may be absent, or null for none.
+type timeoutSetting struct {
+	given   bool
+	seconds *int64
+}
+
+func (s *timeoutSetting) UnmarshalJSON(b []byte) error {
+	s.given = true
+	return json.Unmarshal(b, &s.seconds)
+}
+
+func (timeoutSetting) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeInteger, Format: "int64", Nullable: true}
 }
 
 // Routes adds the queue's routes to the API.
@@ -73,7 +89,7 @@ func Routes(a *web.API, s *store.Store, hub *Hub, workers *control.Workers) {
 
 	web.List(a, web.Op{Path: "/v1/kinds", ID: "list-kinds", Summary: "List kinds of job, by name", Scope: web.ScopeJobsRead}, listedKinds)
 	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/kinds/{name}", ID: "get-kind", Summary: "Get a kind", Scope: web.ScopeJobsRead}, h.kind)
-	web.Write(a, web.Op{Method: http.MethodPut, Path: "/v1/kinds/{name}", ID: "put-kind", Summary: "Set a kind's lease, attempts and backoff",
+	web.Write(a, web.Op{Method: http.MethodPut, Path: "/v1/kinds/{name}", ID: "put-kind", Summary: "Set a kind's lease, attempts, backoff and time limit",
 		Description: "201 registers an unknown kind. A known one needs If-Match.",
 		Scope:       web.ScopeKindsWrite, Also: []int{http.StatusCreated}, Faults: []string{"precondition_failed", "precondition_required"}}, h.putKind)
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/kinds/{name}/pause", ID: "pause-kind", Summary: "Hold a kind back from claims",

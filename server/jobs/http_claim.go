@@ -22,6 +22,7 @@ type claimInput struct {
 		Kinds        []kindText `json:"kinds" minItems:"1" maxItems:"32" uniqueItems:"true" doc:"Kinds of job to take."`
 		Limit        int64      `json:"limit,omitempty" minimum:"1" maximum:"100" default:"1" doc:"How many jobs at most."`
 		LeaseSeconds *int64     `json:"lease_seconds,omitempty" minimum:"10" maximum:"86400" doc:"Absent: each kind's own."`
+		Timeout      *int64     `json:"timeout_seconds,omitempty" minimum:"1" maximum:"604800" doc:"How long an attempt may take; the smallest of the claim's, the kind's and the job's counts. Absent: the claim sets none."`
 		WaitSeconds  int64      `json:"wait_seconds,omitempty" minimum:"0" maximum:"30" default:"0" doc:"How long to wait for work while there is none."`
 	}
 	turn  uint64 // of the look that comes next
@@ -52,7 +53,7 @@ func (h *routes) claim(ctx context.Context, q model.Querier, now coltype.Time, i
 	}
 	claimed, err := Claim(ctx, q, now, ClaimIn{
 		OwnerID: web.Caller(ctx).OwnerID, Worker: in.Body.Worker, Kinds: in.kinds(),
-		Limit: max(in.Body.Limit, 1), LeaseSeconds: in.Body.LeaseSeconds, Turn: in.turn, Start: in.start,
+		Limit: max(in.Body.Limit, 1), LeaseSeconds: in.Body.LeaseSeconds, Timeout: in.Body.Timeout, Turn: in.turn, Start: in.start,
 	})
 	if err != nil {
 		return web.Answer[claimAnswer]{}, err

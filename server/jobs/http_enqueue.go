@@ -34,6 +34,7 @@ type enqueueBody struct {
 	Priority    *int64       `json:"priority,omitempty" minimum:"1" maximum:"4" doc:"1 is the most urgent. Absent: 3."`
 	RunAt       coltype.Time `json:"run_at,omitempty" doc:"Not claimed before; the past is now. Absent: now."`
 	MaxAttempts *int64       `json:"max_attempts,omitempty" minimum:"1" maximum:"100" doc:"Absent: the kind's."`
+	Timeout     *int64       `json:"timeout_seconds,omitempty" minimum:"1" maximum:"604800" doc:"How long an attempt may take from its claim; the smallest of the job's, the kind's and the claim's counts. Absent: the job sets none."`
 	OnDuplicate string       `json:"on_duplicate,omitempty" enum:"replace,keep" doc:"What becomes of a live job of the key. replace (default): a pending job takes the members that are present, a claimed one runs again afterwards. keep: nothing changes."`
 }
 
@@ -132,7 +133,7 @@ func (b repoBody) ref() (repos.Ref, []fault.Item) {
 func (b enqueueBody) item(traceparent string) EnqueueIn {
 	in := EnqueueIn{
 		Kind: string(b.Kind), Key: b.Key, IssueNumber: b.IssueNumber, Payload: b.Payload, Priority: b.Priority,
-		RunAt: b.RunAt, MaxAttempts: b.MaxAttempts, Traceparent: traceOf(traceparent), Keep: b.OnDuplicate == "keep",
+		RunAt: b.RunAt, MaxAttempts: b.MaxAttempts, Timeout: b.Timeout, Traceparent: traceOf(traceparent), Keep: b.OnDuplicate == "keep",
 	}
 	if b.Repo != nil {
 		ref, _ := b.Repo.ref()

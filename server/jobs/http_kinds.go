@@ -43,10 +43,11 @@ type putKindInput struct {
 	web.IfMatch
 	Name string `path:"name"`
 	Body struct {
-		LeaseSeconds       int64 `json:"lease_seconds" minimum:"10" maximum:"86400"`
-		MaxAttempts        int64 `json:"max_attempts" minimum:"1" maximum:"100"`
-		BackoffBaseSeconds int64 `json:"backoff_base_seconds" minimum:"1" maximum:"2592000" doc:"Wait before the second attempt; doubles from attempt to attempt."`
-		BackoffCapSeconds  int64 `json:"backoff_cap_seconds" minimum:"1" maximum:"2592000" doc:"The longest wait; not below the base."`
+		LeaseSeconds       int64          `json:"lease_seconds" minimum:"10" maximum:"86400"`
+		MaxAttempts        int64          `json:"max_attempts" minimum:"1" maximum:"100"`
+		BackoffBaseSeconds int64          `json:"backoff_base_seconds" minimum:"1" maximum:"2592000" doc:"Wait before the second attempt; doubles from attempt to attempt."`
+		BackoffCapSeconds  int64          `json:"backoff_cap_seconds" minimum:"1" maximum:"2592000" doc:"The longest wait; not below the base."`
+		Timeout            timeoutSetting `json:"timeout_seconds,omitempty" minimum:"1" maximum:"604800" doc:"How long an attempt may take from its claim; counts from the next claim on. Null: no limit. Absent: the present one stays."`
 	}
 }
 
@@ -83,6 +84,7 @@ func (h *routes) putKind(ctx context.Context, q model.Querier, now coltype.Time,
 		OwnerID: web.Caller(ctx).OwnerID, Name: in.Name,
 		LeaseSeconds: in.Body.LeaseSeconds, MaxAttempts: in.Body.MaxAttempts,
 		BackoffBaseSeconds: in.Body.BackoffBaseSeconds, BackoffCapSeconds: in.Body.BackoffCapSeconds,
+		Timeout: in.Body.Timeout.seconds, KeepTimeout: !in.Body.Timeout.given,
 	}, in.match)
 	if err != nil {
 		return web.Answer[kindAnswer]{}, err

@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
@@ -22,7 +21,9 @@ type heartbeatInput struct {
 }
 
 type heartbeatAnswer struct {
-	LeaseExpiresAt coltype.Time `json:"lease_expires_at"`
+	LeaseExpiresAt coltype.Time `json:"lease_expires_at" doc:"Not beyond deadline_at."`
+	DeadlineAt     coltype.Time `json:"deadline_at" nullable:"true" doc:"When the attempt must be over. Null: it has no time limit."`
+	Now            coltype.Time `json:"now" doc:"The server's time of this heartbeat: deadline_at less now is left, whatever the worker's clock says."`
 	Directive      string       `json:"directive" enum:"continue,cancel,drain" doc:"cancel: stop the work and report. drain: this replica is stopping; finish, and claim elsewhere."`
 }
 
@@ -38,7 +39,9 @@ func (h *routes) heartbeat(ctx context.Context, q model.Querier, now coltype.Tim
 		beat.Directive = directiveDrain
 	}
 	return web.Answer[heartbeatAnswer]{
-		Body:  heartbeatAnswer{LeaseExpiresAt: beat.LeaseExpiresAt, Directive: beat.Directive},
+		Body: heartbeatAnswer{
+			LeaseExpiresAt: beat.LeaseExpiresAt, DeadlineAt: beat.DeadlineAt, Now: now, Directive: beat.Directive,
+		},
 		After: func() { h.workers.Note(web.Caller(ctx).OwnerID, beat.Worker, now) },
 		Check: in.stillHeld,
 	}, nil
@@ -97,7 +100,7 @@ func (h *routes) fail(ctx context.Context, q model.Querier, now coltype.Time, in
 	return h.finish(ctx, q, now, FinishIn{
 		ID: in.ID, LeaseToken: in.Body.LeaseToken, Action: Fail, Error: text, Warning: string(in.Body.Warning),
 		Retryable:  in.Body.Retryable == nil || *in.Body.Retryable,
-		RetryAfter: in.Body.RetryAfterSeconds, Jitter: 0.8 + 0.4*rand.Float64(),
+		RetryAfter: in.Body.RetryAfterSeconds, Jitter: Jitter(),
 	})
 }
 

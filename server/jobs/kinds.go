@@ -50,14 +50,25 @@ func kindsByName(ctx context.Context, q model.Reader, ownerID string, names []st
 	return kinds, nil
 }
 
+// kindOfJob is the kind that the waits of a job come from.
+func kindOfJob(ctx context.Context, q model.Reader, job model.Job) (model.JobKind, error) {
+	kind, err := q.KindGet(ctx, model.KindGetParams{OwnerID: job.OwnerID, Name: job.Kind})
+	if err != nil {
+		return model.JobKind{}, fmt.Errorf("look up kind %s: %w", job.Kind, err)
+	}
+	return kind, nil
+}
+
 // KindIn is what a person sets of a kind: lease and backoff in seconds.
 type KindIn struct {
 	OwnerID            string
 	Name               string
-	LeaseSeconds       int64 // 10 to 86,400
-	MaxAttempts        int64 // 1 to 100
-	BackoffBaseSeconds int64 // 1 to the cap
-	BackoffCapSeconds  int64 // to 2,592,000
+	LeaseSeconds       int64  // 10 to 86,400
+	MaxAttempts        int64  // 1 to 100
+	BackoffBaseSeconds int64  // 1 to the cap
+	BackoffCapSeconds  int64  // to 2,592,000
+	Timeout            *int64 // 1 to 604,800; nil is none
+	KeepTimeout        bool   // the present one stays, whatever Timeout says
 }
 
 // GetKind is one kind of an owner.
@@ -101,7 +112,8 @@ func register(ctx context.Context, q model.Querier, now coltype.Time, in KindIn,
 	}
 	n, err := q.KindInsert(ctx, model.KindInsertParams{
 		OwnerID: in.OwnerID, Name: in.Name, LeaseSeconds: in.LeaseSeconds, MaxAttempts: in.MaxAttempts,
-		BackoffBaseSeconds: in.BackoffBaseSeconds, BackoffCapSeconds: in.BackoffCapSeconds, CreatedAt: now,
+		BackoffBaseSeconds: in.BackoffBaseSeconds, BackoffCapSeconds: in.BackoffCapSeconds,
+		TimeoutSeconds: in.Timeout, CreatedAt: now,
 	})
 	if err != nil {
 		return false, fmt.Errorf("register kind %s: %w", in.Name, err)
@@ -119,10 +131,14 @@ func changeKind(ctx context.Context, q model.Querier, now coltype.Time, in KindI
 	if err := match(kind.Version); err != nil {
 		return err
 	}
+	if in.KeepTimeout {
+		in.Timeout = kind.TimeoutSeconds
+	}
 	n, err := q.KindSet(ctx, model.KindSetParams{
 		OwnerID: in.OwnerID, Name: in.Name, Version: kind.Version, UpdatedAt: now,
 		LeaseSeconds: in.LeaseSeconds, MaxAttempts: in.MaxAttempts,
 		BackoffBaseSeconds: in.BackoffBaseSeconds, BackoffCapSeconds: in.BackoffCapSeconds,
+		TimeoutSeconds: in.Timeout,
 	})
 	if err != nil {
 		return fmt.Errorf("change kind %s: %w", in.Name, err)

@@ -32,8 +32,9 @@ type Reaped struct {
 // ago: up to ReapBatch of those whose id sorts after the one given. Rows that
 // somebody is working on are passed over. Any number of replicas may run it at
 // once: a job is taken back under its row lock, fenced by the lease that was
-// read. A job that cannot be taken back keeps no other one from it.
-func Reap(ctx context.Context, q model.Querier, now coltype.Time, after string) (Reaped, error) {
+// read. A job that cannot be taken back keeps no other one from it. jitter is the
+// random part of the backoff after a time limit.
+func Reap(ctx context.Context, q model.Querier, now coltype.Time, after string, jitter func() float64) (Reaped, error) {
 	overdue, err := q.JobLockOverdue(ctx, model.JobLockOverdueParams{
 		Cutoff: now.Add(-runs.Grace), AfterID: after, Max: ReapBatch,
 	})
@@ -41,21 +42,34 @@ func Reap(ctx context.Context, q model.Querier, now coltype.Time, after string) 
 		return Reaped{}, fmt.Errorf("list overdue jobs: %w", err)
 	}
 	var out Reaped
-	for _, job := range overdue {
+	for _, row := range overdue {
 		err := store.Savepoint(ctx, q, func() error {
-			_, err := settle(ctx, q, now, job, expired(job, now))
+			end, err := endOf(ctx, q, now, row, jitter)
+			if err == nil {
+				_, err = settle(ctx, q, now, row.Job, end)
+			}
 			return err
 		})
 		if err != nil {
-			out.Bad = errors.Join(out.Bad, fmt.Errorf("take back %s: %w", job.ID, err))
+			out.Bad = errors.Join(out.Bad, fmt.Errorf("take back %s: %w", row.Job.ID, err))
 			continue
 		}
 		out.Done++
 	}
 	if len(overdue) == ReapBatch {
-		out.Last = overdue[ReapBatch-1].ID
+		out.Last = overdue[ReapBatch-1].Job.ID
 	}
 	return out, nil
+}
+
+// endOf is how the claim of an overdue job ends: by the time limit if the lease
+// reached the deadline, or beyond it by a replica that knows none.
+func endOf(ctx context.Context, q model.Reader, now coltype.Time, row model.JobLockOverdueRow, jitter func() float64) (ending, error) {
+	if row.DeadlineAt.IsZero() || row.Job.LeaseExpiresAt.Before(row.DeadlineAt) {
+		return expired(row.Job, now), nil
+	}
+	kind, err := kindOfJob(ctx, q, row.Job)
+	return timedOut(row.Job, now, Backoff(kind, row.Job.Attempt, jitter())), err
 }
 
 // ReapAll is one pass of the reaper: batch after batch, each in a transaction
@@ -68,7 +82,7 @@ func ReapAll(ctx context.Context, s *store.Store) (n int, err error) {
 		now, err := s.Time(ctx)
 		if err == nil {
 			err = s.Tx(ctx, func(q model.Querier) (err error) {
-				batch, err = Reap(ctx, q, now, after)
+				batch, err = Reap(ctx, q, now, after, Jitter)
 				return err
 			})
 		}

@@ -138,7 +138,7 @@ func TestFinishesAroundTheEndOfTheirLeasesEndEachClaimOnce(t *testing.T) {
 				default:
 				}
 				now := end.Add(time.Duration(min(i, 20)-10) * 50 * time.Millisecond)
-				if err := d.Try(func(q model.Querier) error { _, err := jobs.Reap(d.Context(), q, now, ""); return err }); err != nil {
+				if err := d.Try(func(q model.Querier) error { _, err := jobs.Reap(d.Context(), q, now, "", evenly); return err }); err != nil {
 					d.Error(err)
 				}
 			}

@@ -22,6 +22,7 @@ type jobJSON struct {
 	RunAt             coltype.Time `json:"run_at" doc:"Not claimed before."`
 	Attempt           int64        `json:"attempt" doc:"Claims that count so far."`
 	MaxAttempts       int64        `json:"max_attempts"`
+	TimeoutSeconds    *int64       `json:"timeout_seconds" nullable:"true" doc:"How long an attempt may take from its claim; a shorter limit of the kind or the claim counts instead. Null: the job sets none."`
 	ClaimedBy         *string      `json:"claimed_by" nullable:"true"`
 	LeaseExpiresAt    coltype.Time `json:"lease_expires_at" nullable:"true"`
 	Again             coltype.JSON `json:"again,omitempty" doc:"What a duplicate asked for while the job was claimed; it runs afterwards, unless the job ends cancelled. Absent when omitted names it."`
@@ -44,7 +45,7 @@ func jobOf(j model.Job) jobJSON {
 	return jobJSON{
 		ID: j.ID, Kind: j.Kind, State: j.State, WaitingFor: j.WaitingFor, Key: j.Key,
 		RepoID: j.RepoID, IssueNumber: j.IssueNumber, Payload: orNull(j.Payload), Priority: j.Priority,
-		RunAt: j.RunAt, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, ClaimedBy: j.ClaimedBy,
+		RunAt: j.RunAt, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, TimeoutSeconds: j.TimeoutSeconds, ClaimedBy: j.ClaimedBy,
 		LeaseExpiresAt: j.LeaseExpiresAt, Again: orNull(j.Again), Follows: j.Follows, FollowedBy: j.FollowedBy,
 		CancelRequestedAt: j.CancelRequestedAt, Progress: j.Progress, Result: orNull(j.Result),
 		Error: orNull(j.Error), Traceparent: j.Traceparent, Actor: j.Actor, ActedAt: j.ActedAt,
@@ -71,12 +72,13 @@ func listedOf(j model.Job, _ coltype.Time) jobJSON {
 // claimedJSON is a job in the hands of the worker that claimed it.
 type claimedJSON struct {
 	jobJSON
-	LeaseToken string `json:"lease_token" doc:"Proves the lease; needed by heartbeat, complete, fail, snooze, release."`
-	RunID      string `json:"run_id" doc:"The run of this attempt."`
+	LeaseToken string       `json:"lease_token" doc:"Proves the lease; needed by heartbeat, complete, fail, snooze, release."`
+	RunID      string       `json:"run_id" doc:"The run of this attempt."`
+	DeadlineAt coltype.Time `json:"deadline_at" nullable:"true" doc:"When the attempt must be over; no lease reaches beyond it. Null: it has no time limit."`
 }
 
 func claimedOf(c ClaimedJob) claimedJSON {
-	return claimedJSON{jobJSON: jobOf(c.Job), LeaseToken: deref(c.Job.LeaseToken), RunID: c.RunID}
+	return claimedJSON{jobJSON: jobOf(c.Job), LeaseToken: deref(c.Job.LeaseToken), RunID: c.RunID, DeadlineAt: c.DeadlineAt}
 }
 
 // endedJSON is the run of the attempt that an action ended.
@@ -108,6 +110,7 @@ type kindJSON struct {
 	MaxAttempts        int64        `json:"max_attempts"`
 	BackoffBaseSeconds int64        `json:"backoff_base_seconds"`
 	BackoffCapSeconds  int64        `json:"backoff_cap_seconds"`
+	TimeoutSeconds     *int64       `json:"timeout_seconds" nullable:"true" doc:"How long an attempt may take from its claim. Null: the kind sets no limit."`
 	Paused             bool         `json:"paused"`
 	PausedAt           coltype.Time `json:"paused_at" nullable:"true"`
 	PausedBy           *string      `json:"paused_by" nullable:"true"`
@@ -120,7 +123,8 @@ func kindOf(k model.JobKind) kindJSON {
 	return kindJSON{
 		Name: k.Name, LeaseSeconds: k.LeaseSeconds, MaxAttempts: k.MaxAttempts,
 		BackoffBaseSeconds: k.BackoffBaseSeconds, BackoffCapSeconds: k.BackoffCapSeconds,
-		Paused: !k.PausedAt.IsZero(), PausedAt: k.PausedAt, PausedBy: k.PausedBy,
+		TimeoutSeconds: k.TimeoutSeconds,
+		Paused:         !k.PausedAt.IsZero(), PausedAt: k.PausedAt, PausedBy: k.PausedBy,
 		Version: k.Version, CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
 	}
 }

@@ -6,7 +6,7 @@ var residual = map[string]string{
 	// No index names lease_expires_at, or heartbeats would not be heap-only
 	// updates; the partial index holds claimed jobs only.
 	"JobListOverdue": "jobs.lease_expires_at",
-	"JobLockOverdue": "jobs.lease_expires_at",
+	"JobLockOverdue": "j.lease_expires_at",
 	// The attempts of one job, the latest first.
 	"RunGetByToken": "runs.token_hash",
 }

@@ -57,7 +57,7 @@ func TestRunBehindAProposalIsShownAsTheLedgerShowsIt(t *testing.T) {
 		d.Pass(time.Minute + runs.Grace + time.Second)
 		want.Status = runs.Failed
 		shows("its lease over")
-		if err := d.Try(func(q model.Querier) error { _, err := jobs.Reap(d.Context(), q, d.Now, ""); return err }); err != nil {
+		if err := d.Try(func(q model.Querier) error { _, err := jobs.Reap(d.Context(), q, d.Now, "", jobs.Jitter); return err }); err != nil {
 			d.Fatal(err)
 		}
 		want.Status, want.JobState = runs.Abandoned, ptr(jobs.Pending)

@@ -53,6 +53,6 @@ func ended(r model.RunEndRow) Run {
 		ExternalRunID: r.ExternalRunID, Status: r.Status, Attempt: r.Attempt, Worker: r.Worker,
 		Generation: r.Generation, TerminalReason: r.TerminalReason, Error: r.Error, Warning: r.Warning, Facts: r.Facts,
 		Progress: r.Progress, SchedulerManaged: r.SchedulerManaged, Origin: r.Origin,
-		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
+		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt, DeadlineAt: r.DeadlineAt,
 	}
 }

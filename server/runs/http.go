@@ -30,6 +30,7 @@ type runJSON struct {
 	CreatedAt        coltype.Time `json:"created_at"`
 	StartedAt        coltype.Time `json:"started_at"`
 	CompletedAt      coltype.Time `json:"completed_at" nullable:"true"`
+	DeadlineAt       coltype.Time `json:"deadline_at" nullable:"true" doc:"When the attempt must be over. Null: it has no time limit."`
 	Omitted          []string     `json:"omitted" doc:"Members over 4 KiB that a list leaves out."`
 }
 
@@ -39,7 +40,7 @@ func runOf(r Run, now coltype.Time) runJSON {
 		ExternalRunID: r.ExternalRunID, Attempt: r.Attempt, Worker: r.Worker, Generation: r.Generation,
 		TerminalReason: r.TerminalReason, Error: r.Error, Warning: r.Warning, Facts: r.Facts, Progress: r.Progress,
 		SchedulerManaged: r.SchedulerManaged, Origin: r.Origin,
-		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt, Omitted: []string{},
+		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt, DeadlineAt: r.DeadlineAt, Omitted: []string{},
 	}
 	if r.Status == Running && r.Kind == KindJob {
 		out.Progress = r.JobProgress // heartbeats write it to the job alone

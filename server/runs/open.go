@@ -15,14 +15,16 @@ type Attempt struct {
 	JobID      string
 	Attempt    int64
 	LeaseToken string
+	DeadlineAt coltype.Time // zero: it may take as long as its lease is renewed
 }
 
 // attemptRow is one element of RunInsertMany's @rows.
 type attemptRow struct {
-	ID        string `json:"id"`
-	JobID     string `json:"job_id"`
-	Attempt   int64  `json:"attempt"`
-	TokenHash string `json:"token_hash"`
+	ID         string `json:"id"`
+	JobID      string `json:"job_id"`
+	Attempt    int64  `json:"attempt"`
+	TokenHash  string `json:"token_hash"`
+	DeadlineAt *int64 `json:"deadline_at"` // microseconds
 }
 
 // Open opens a run for each attempt, in the transaction of the claim, and
@@ -33,6 +35,10 @@ func Open(ctx context.Context, q model.Querier, now coltype.Time, ownerID, worke
 	for i, a := range attempts {
 		ids[i] = id.New("run")
 		rows[i] = attemptRow{ID: ids[i], JobID: a.JobID, Attempt: a.Attempt, TokenHash: TokenHash(a.LeaseToken)}
+		if !a.DeadlineAt.IsZero() {
+			at := a.DeadlineAt.UnixMicro()
+			rows[i].DeadlineAt = &at
+		}
 	}
 	text, err := json.Marshal(rows)
 	if err != nil {

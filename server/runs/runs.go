@@ -55,6 +55,7 @@ const (
 	ReasonSnoozed      = "snoozed"
 	ReasonReleased     = "released"
 	ReasonLeaseExpired = "lease_expired"
+	ReasonTimeout      = "timeout" // its time limit passed, and its worker had not reported
 )
 
 // Run is a run as it is read, with the lease of the job it works on.
