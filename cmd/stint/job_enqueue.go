@@ -23,7 +23,7 @@ type enqueueFlags struct {
 	issue                    int64
 	priority, maxAttempts    int64
 	runAt                    string
-	in                       time.Duration
+	in, timeout              time.Duration
 	onDuplicate              string
 	idempotencyKey           string
 	noIdempotencyKey         bool
@@ -43,7 +43,7 @@ each request. --no-idempotency-key leaves it out.
 
 With --from each line is a JSON object with the members of the API's enqueue:
 kind (default --kind), key, repo, issue_number, payload, priority, run_at,
-max_attempts, on_duplicate. Lines go in batches of up to 1,000, each batch in
+max_attempts, timeout_seconds, on_duplicate. Lines go in batches of up to 1,000, each batch in
 one transaction. A file is checked line by line before anything is sent; standard
 input is checked batch by batch. What the server refuses is named by its line.
 If a run breaks off, run it again with the --run-id it printed: batches that were
@@ -53,6 +53,9 @@ done are answered, not repeated.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.from != "" {
+				if cmd.Flags().Changed("timeout") {
+					return usagef("--timeout is of one job; the lines of a file have timeout_seconds")
+				}
 				return enqueueFile(cmd, g, f)
 			}
 			return enqueueOne(cmd, g, f)
@@ -71,6 +74,7 @@ func (f *enqueueFlags) add(cmd *cobra.Command) {
 	flags.Int64Var(&f.issue, "issue", 0, "with --repo: the issue, which becomes the key")
 	flags.Int64Var(&f.priority, "priority", 0, "1 (most urgent) to 4 (default 3)")
 	flags.Int64Var(&f.maxAttempts, "max-attempts", 0, "1 to 100 (default the kind's)")
+	flags.DurationVar(&f.timeout, "timeout", 0, "time limit of each attempt, 1s to 168h (default the kind's)")
 	flags.StringVar(&f.runAt, "run-at", "", "not before this time, RFC 3339")
 	flags.DurationVar(&f.in, "in", 0, "not before this long from now")
 	flags.StringVar(&f.onDuplicate, "on-duplicate", "", "what a live job with the key becomes: replace (default) or keep")
@@ -81,7 +85,7 @@ func (f *enqueueFlags) add(cmd *cobra.Command) {
 }
 
 func enqueueOne(cmd *cobra.Command, g *globals, f *enqueueFlags) error {
-	body, err := f.body(cmd.InOrStdin())
+	body, err := f.body(cmd)
 	if err != nil {
 		return usage(err)
 	}
@@ -117,7 +121,7 @@ func enqueuedWords(e client.Enqueued) string {
 }
 
 // body is the job that the flags describe.
-func (f *enqueueFlags) body(stdin io.Reader) (client.EnqueueBody, error) {
+func (f *enqueueFlags) body(cmd *cobra.Command) (client.EnqueueBody, error) {
 	body := client.EnqueueBody{
 		Kind: f.kind, Key: optional(f.key), IssueNumber: optional(f.issue), Priority: optional(f.priority),
 		MaxAttempts: optional(f.maxAttempts), OnDuplicate: optional(client.EnqueueBodyOnDuplicate(f.onDuplicate)),
@@ -126,13 +130,16 @@ func (f *enqueueFlags) body(stdin io.Reader) (client.EnqueueBody, error) {
 		return body, errors.New("--kind is missing")
 	}
 	var err error
+	if body.TimeoutSeconds, err = givenSeconds(cmd, "timeout", f.timeout); err != nil {
+		return body, err
+	}
 	if body.RunAt, err = f.due(time.Now()); err != nil {
 		return body, err
 	}
 	if body.Repo, err = parseRepo(f.repo); err != nil {
 		return body, err
 	}
-	body.Payload, err = readJSON("--payload", f.payload, stdin)
+	body.Payload, err = readJSON("--payload", f.payload, cmd.InOrStdin())
 	return body, err
 }
 

@@ -38,10 +38,23 @@ func seconds(flag string, d time.Duration) (*int64, error) {
 	return optional(int64(d / time.Second)), nil
 }
 
+// givenSeconds is a flag's duration as the API counts, nil if the flag was not
+// given: a zero that was is sent, for the server to refuse.
+func givenSeconds(cmd *cobra.Command, flag string, d time.Duration) (*int64, error) {
+	if !cmd.Flags().Changed(flag) {
+		return nil, nil
+	}
+	if d%time.Second != 0 {
+		return nil, usagef("--%s is in whole seconds", flag)
+	}
+	n := int64(d / time.Second)
+	return &n, nil
+}
+
 func jobClaimCmd(g *globals) *cobra.Command {
 	var body client.ClaimJobsRequest
 	var limit int64
-	var lease, wait time.Duration
+	var lease, timeout, wait time.Duration
 	cmd := &cobra.Command{
 		Use:   "claim --kinds KIND,…",
 		Short: "Claim due jobs under a lease, and print their lease tokens",
@@ -53,6 +66,9 @@ func jobClaimCmd(g *globals) *cobra.Command {
 			body.Limit = &limit
 			var err error
 			if body.LeaseSeconds, err = seconds("--lease", lease); err != nil {
+				return err
+			}
+			if body.TimeoutSeconds, err = givenSeconds(cmd, "timeout", timeout); err != nil {
 				return err
 			}
 			if body.WaitSeconds, err = seconds("--wait", wait); err != nil {
@@ -74,6 +90,7 @@ func jobClaimCmd(g *globals) *cobra.Command {
 	flags.StringVar(&body.Worker, "worker", workerName(), "who works; shown to people")
 	flags.Int64Var(&limit, "limit", 1, "how many at most, up to 100")
 	flags.DurationVar(&lease, "lease", 0, "for how long (default each kind's own)")
+	flags.DurationVar(&timeout, "timeout", 0, "time limit of each attempt, 1s to 168h; the smallest of the claim's, the kind's and the job's counts")
 	flags.DurationVar(&wait, "wait", 0, "how long to wait for work, up to 30s")
 	flags.Lookup("worker").DefValue = "HOST-PID"
 	return cmd
@@ -87,7 +104,7 @@ func (g *globals) printClaimed(cmd *cobra.Command, done api.Reply[claimedJobs]) 
 	if g.Output == "json" && !g.quiet {
 		return printJSON(cmd.OutOrStdout(), done.Raw)
 	}
-	return g.printList(cmd, page{Data: done.Value.Jobs}, "id", "kind", "attempt", "key", "lease_token", "lease_expires_at")
+	return g.printList(cmd, page{Data: done.Value.Jobs}, "id", "kind", "attempt", "key", "lease_token", "lease_expires_at", "deadline_at")
 }
 
 // leaseCmd is a command that acts on a job by its lease.
@@ -143,12 +160,9 @@ func jobFailCmd(g *globals) *cobra.Command {
 		if final {
 			body.Retryable = new(bool)
 		}
-		if cmd.Flags().Changed("retry-after") {
-			if after%time.Second != 0 {
-				return nil, usagef("--retry-after is in whole seconds")
-			}
-			wait := int64(after / time.Second)
-			body.RetryAfterSeconds = &wait
+		var err error
+		if body.RetryAfterSeconds, err = givenSeconds(cmd, "retry-after", after); err != nil {
+			return nil, err
 		}
 		return c.FailJob(ctx, id, nil, body)
 	})

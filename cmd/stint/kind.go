@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -37,7 +38,7 @@ func kindListCmd(g *globals) *cobra.Command {
 			return g.printPages(cmd, list, func(ctx context.Context, c *client.Client, limit *int64, cursor *string) (*http.Response, error) {
 				p.Limit, p.Cursor = limit, cursor
 				return c.ListKinds(ctx, &p)
-			}, "name", "lease_seconds", "max_attempts", "backoff_base_seconds", "backoff_cap_seconds", "paused")
+			}, "name", "lease_seconds", "max_attempts", "backoff_base_seconds", "backoff_cap_seconds", "timeout_seconds", "paused")
 		},
 	}
 	list.add(cmd)
@@ -46,15 +47,22 @@ func kindListCmd(g *globals) *cobra.Command {
 
 // kindFlags are the properties of a kind; those not given stay as they are.
 type kindFlags struct {
-	lease, base, cap time.Duration
-	attempts         int64
+	lease, base, cap, timeout time.Duration
+	attempts                  int64
+}
+
+// kindRequest leaves a time limit out that was not named: it stays as it is, and
+// a server that knows no limits takes the rest.
+type kindRequest struct {
+	client.PutKindRequest
+	Timeout json.RawMessage `json:"timeout_seconds,omitempty"`
 }
 
 func kindSetCmd(g *globals) *cobra.Command {
 	f := &kindFlags{}
 	cmd := &cobra.Command{
 		Use:   "set NAME",
-		Short: "Set a kind's lease, attempts and backoff; what is not named stays",
+		Short: "Set a kind's lease, attempts, backoff and time limit; what is not named stays",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.api()
@@ -68,7 +76,8 @@ func kindSetCmd(g *globals) *cobra.Command {
 			if err := f.apply(cmd, &body); err != nil {
 				return err
 			}
-			done, err := api.Answer[client.KindAnswer](c.PutKind(cmd.Context(), args[0], &client.PutKindParams{IfMatch: match}, body))
+			contentType, r := api.Body(body)
+			done, err := api.Answer[client.KindAnswer](c.PutKindWithBody(cmd.Context(), args[0], &client.PutKindParams{IfMatch: match}, contentType, r))
 			if err != nil {
 				return err
 			}
@@ -79,28 +88,29 @@ func kindSetCmd(g *globals) *cobra.Command {
 	cmd.Flags().Int64Var(&f.attempts, "max-attempts", 0, "attempts of a job that names none, 1 to 100")
 	cmd.Flags().DurationVar(&f.base, "backoff-base", 0, "wait before the second attempt")
 	cmd.Flags().DurationVar(&f.cap, "backoff-cap", 0, "the longest wait")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "time limit of each attempt, 1s to 168h; 0 is none")
 	return cmd
 }
 
 // presentKind is a kind as it is now, with the ETag that a change must show, or
 // the defaults for one that is not there.
-func presentKind(ctx context.Context, c *client.Client, name string) (client.PutKindRequest, *string, error) {
+func presentKind(ctx context.Context, c *client.Client, name string) (kindRequest, *string, error) {
 	kind, err := api.Answer[client.Kind](c.GetKind(ctx, name))
 	if api.Status(err) == http.StatusNotFound {
 		k := control.DefaultKind("", name, coltype.Time{})
-		return client.PutKindRequest{
+		return kindRequest{PutKindRequest: client.PutKindRequest{
 			LeaseSeconds: k.LeaseSeconds, MaxAttempts: k.MaxAttempts,
 			BackoffBaseSeconds: k.BackoffBaseSeconds, BackoffCapSeconds: k.BackoffCapSeconds,
-		}, nil, nil
+		}}, nil, nil
 	}
 	k := kind.Value
-	return client.PutKindRequest{
+	return kindRequest{PutKindRequest: client.PutKindRequest{
 		LeaseSeconds: k.LeaseSeconds, MaxAttempts: k.MaxAttempts,
 		BackoffBaseSeconds: k.BackoffBaseSeconds, BackoffCapSeconds: k.BackoffCapSeconds,
-	}, optional(kind.Header.Get("ETag")), err
+	}}, optional(kind.Header.Get("ETag")), err
 }
 
-func (f *kindFlags) apply(cmd *cobra.Command, body *client.PutKindRequest) error {
+func (f *kindFlags) apply(cmd *cobra.Command, body *kindRequest) error {
 	for _, d := range []struct {
 		flag string
 		from time.Duration
@@ -116,7 +126,15 @@ func (f *kindFlags) apply(cmd *cobra.Command, body *client.PutKindRequest) error
 	if cmd.Flags().Changed("max-attempts") {
 		body.MaxAttempts = f.attempts
 	}
-	return nil
+	timeout, err := givenSeconds(cmd, "timeout", f.timeout)
+	if err != nil || timeout == nil {
+		return err
+	}
+	if *timeout == 0 {
+		timeout = nil // in the request a null
+	}
+	body.Timeout, err = json.Marshal(timeout)
+	return err
 }
 
 func kindHoldCmd(g *globals, name, short string, act func(context.Context, *client.Client, string) (*http.Response, error)) *cobra.Command {
