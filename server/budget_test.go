@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stint-run/stint/server"
@@ -79,6 +80,10 @@ func TestRequestsKeepWithinTheirStatements(t *testing.T) {
 		within(3, "POST", "/v1/jobs/claim", object{"worker": "w", "kinds": []string{"review", "sync"}, "limit": 2}, &claimed)
 		job := claimed.Jobs[0]
 		within(1, "POST", "/v1/jobs/"+job.ID+"/heartbeat", object{"lease_token": job.LeaseToken, "progress": 1}, nil)
+		within(3, "POST", "/v1/jobs/"+job.ID+"/log", object{"lease_token": job.LeaseToken, "seq": 1, "text": strings.Repeat("x", 64<<10)}, nil)
+		within(4, "POST", "/v1/jobs/"+job.ID+"/log", object{"lease_token": job.LeaseToken, "seq": 2, "text": "x"}, nil) // trims
+		within(2, "POST", "/v1/jobs/"+job.ID+"/log", object{"lease_token": job.LeaseToken, "seq": 2, "text": "x"}, nil)
+		within(3, "GET", "/v1/runs/"+job.RunID+"/log", nil, nil)
 		within(2, "GET", "/v1/jobs/"+job.ID, nil, nil)
 		within(2, "GET", "/v1/runs/"+job.RunID, nil, nil)
 		for _, list := range []string{

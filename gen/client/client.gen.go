@@ -711,7 +711,7 @@ type AppendJobLogRequest struct {
 	// Seq Rises with each append of an attempt. One that is not above the last changes nothing.
 	Seq int64 `json:"seq"`
 
-	// SkippedBytes How much you left out before text. Absent: 0.
+	// SkippedBytes How much you left out before text; what came before that is no longer shown. Absent: 0.
 	SkippedBytes *int64 `json:"skipped_bytes,omitempty"`
 
 	// Text What the attempt printed since the last append. Only the last 64 KiB are kept. NUL and lone surrogates become U+FFFD.
@@ -1252,7 +1252,7 @@ type Log struct {
 	// Seq Of the last append; 0 without one.
 	Seq int64 `json:"seq"`
 
-	// Text The last 64 KiB, from the beginning of a character on. Control characters are as they were sent: neutralise them where people read it.
+	// Text The end of what the run printed, without a gap: the last 64 KiB, from the beginning of a character on. Control characters are as they were sent: neutralise them where people read it.
 	Text string `json:"text"`
 
 	// UpdatedAt Of the last append.

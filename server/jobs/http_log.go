@@ -2,12 +2,10 @@ package jobs
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/runs"
-	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/web"
 )
 
@@ -17,7 +15,7 @@ type logInput struct {
 		LeaseToken   string        `json:"lease_token" maxLength:"128"`
 		Seq          int64         `json:"seq" minimum:"1" doc:"Rises with each append of an attempt. One that is not above the last changes nothing."`
 		Text         web.CleanText `json:"text" maxBytes:"body" doc:"What the attempt printed since the last append. Only the last 64 KiB are kept."`
-		SkippedBytes int64         `json:"skipped_bytes,omitempty" minimum:"0" maximum:"1099511627776" doc:"How much you left out before text. Absent: 0."`
+		SkippedBytes int64         `json:"skipped_bytes,omitempty" minimum:"0" maximum:"1099511627776" doc:"How much you left out before text; what came before that is no longer shown. Absent: 0."`
 	}
 }
 
@@ -29,16 +27,9 @@ type logAnswer struct {
 }
 
 func (h *routes) appendLog(ctx context.Context, q model.Querier, now coltype.Time, in *logInput) (web.Answer[logAnswer], error) {
-	owner := web.Caller(ctx).OwnerID
-	done, err := runs.Append(ctx, q, now, runs.AppendIn{
-		OwnerID: owner, JobID: in.ID, LeaseToken: in.Body.LeaseToken,
+	done, err := AppendLog(ctx, q, now, runs.AppendIn{
+		OwnerID: web.Caller(ctx).OwnerID, JobID: in.ID, LeaseToken: in.Body.LeaseToken,
 		Seq: in.Body.Seq, Skipped: in.Body.SkippedBytes, Text: string(in.Body.Text),
 	})
-	if store.NotFound(err) {
-		return web.Answer[logAnswer]{}, lost(ctx, q, owner, in.ID)
-	}
-	if err != nil {
-		return web.Answer[logAnswer]{}, fmt.Errorf("append to the log of %s: %w", in.ID, err)
-	}
-	return web.Answer[logAnswer]{Body: logAnswer{RunID: done.RunID, Seq: done.Seq, Duplicate: done.Duplicate, CutBytes: done.Cut}}, nil
+	return web.Answer[logAnswer]{Body: logAnswer{RunID: done.RunID, Seq: done.Seq, Duplicate: done.Duplicate, CutBytes: done.Cut}}, err
 }

@@ -11,7 +11,7 @@ import (
 // logJSON is what is kept of what a run printed.
 type logJSON struct {
 	RunID     string       `json:"run_id"`
-	Text      string       `json:"text" doc:"The last 64 KiB, from the beginning of a character on. Control characters are as they were sent: neutralise them where people read it."`
+	Text      string       `json:"text" doc:"The end of what the run printed, without a gap: the last 64 KiB, from the beginning of a character on. Control characters are as they were sent: neutralise them where people read it."`
 	Bytes     int64        `json:"bytes" doc:"Of all that the run printed."`
 	CutBytes  int64        `json:"cut_bytes" doc:"Those before text, which are not kept."`
 	Seq       int64        `json:"seq" doc:"Of the last append; 0 without one."`

@@ -25,7 +25,7 @@ type AppendIn struct {
 	JobID      string
 	LeaseToken string
 	Seq        int64 // one that is not above the last changes nothing
-	Skipped    int64 // bytes that the sender left out before Text
+	Skipped    int64 // bytes that the sender left out before Text; what came before them goes
 	Text       string
 }
 
@@ -37,9 +37,8 @@ type Appended struct {
 	Cut       int64 // bytes at the beginning of the text that were not kept
 }
 
-// Append adds to what the running attempt under a lease token printed, and deletes
-// the pieces that lie wholly before the last LogBytes. A token that holds no
-// running attempt is store.NotFound. It locks the run and not the job, so it never
+// Append adds to what the running attempt under a lease token printed. A token that
+// holds no running attempt is store.NotFound. It locks the run and not the job, so it never
 // waits for a heartbeat; what ends the attempt, and the next append, wait for it.
 func Append(ctx context.Context, q model.Querier, now coltype.Time, in AppendIn) (Appended, error) {
 	hash := TokenHash(in.LeaseToken)
@@ -54,31 +53,38 @@ func Append(ctx context.Context, q model.Querier, now coltype.Time, in AppendIn)
 	if in.Seq <= last.Seq {
 		return Appended{RunID: runID, Seq: last.Seq, Duplicate: true}, nil
 	}
-	text := tail(in.Text, LogBytes)
-	piece := model.RunLogInsertParams{
-		RunID: runID, Place: last.Place + max(int64(len(text)), leastPiece), Seq: in.Seq, Text: text,
-		EndsAtByte: last.EndsAtByte + in.Skipped + int64(len(in.Text)), Now: now,
-	}
-	done := Appended{RunID: runID, Seq: in.Seq, Cut: int64(len(in.Text) - len(text))}
-	return done, addPiece(ctx, q, piece)
+	return in.add(ctx, q, now, runID, last)
 }
 
-func addPiece(ctx context.Context, q model.Querier, piece model.RunLogInsertParams) error {
-	if err := q.RunLogInsert(ctx, piece); err != nil {
-		return fmt.Errorf("append to the log of %s: %w", piece.RunID, err)
+// add adds the end of the text behind the last piece, and deletes the pieces
+// that are no longer a part of the end of what was printed: those wholly before the
+// last LogBytes, and all of them when something is missing between.
+func (in AppendIn) add(ctx context.Context, q model.Querier, now coltype.Time, runID string, last model.RunLogLastRow) (Appended, error) {
+	text := tail(in.Text, LogBytes)
+	cut := int64(len(in.Text) - len(text))
+	place := last.Place + max(int64(len(text)), leastPiece)
+	err := q.RunLogInsert(ctx, model.RunLogInsertParams{
+		RunID: runID, Place: place, Seq: in.Seq, Text: text,
+		EndsAtByte: last.EndsAtByte + in.Skipped + int64(len(in.Text)), Now: now,
+	})
+	if err != nil {
+		return Appended{}, fmt.Errorf("append to the log of %s: %w", runID, err)
 	}
-	if piece.Place <= LogBytes {
-		return nil // no piece can be older
+	before := place - LogBytes
+	if in.Skipped+cut > 0 {
+		before = last.Place
 	}
-	if err := q.RunLogTrim(ctx, model.RunLogTrimParams{RunID: piece.RunID, Place: piece.Place - LogBytes}); err != nil {
-		return fmt.Errorf("trim the log of %s: %w", piece.RunID, err)
+	if before > 0 {
+		if err := q.RunLogTrim(ctx, model.RunLogTrimParams{RunID: runID, Place: before}); err != nil {
+			return Appended{}, fmt.Errorf("trim the log of %s: %w", runID, err)
+		}
 	}
-	return nil
+	return Appended{RunID: runID, Seq: in.Seq, Cut: cut}, nil
 }
 
 // Log is what an attempt printed last.
 type Log struct {
-	Text  string       // at most LogBytes, from the beginning of a character on
+	Text  string       // its end without a gap: at most LogBytes, from the beginning of a character on
 	Bytes int64        // of all that it printed
 	Seq   int64        // of the last append, 0 without one
 	At    coltype.Time // of the last append
