@@ -15,9 +15,10 @@ import (
 	"github.com/stint-run/stint/cmd/stint/internal/boottime"
 )
 
+// beat is how often a worker pings its supervisors; tests are less patient.
+var beat = time.Second
+
 const (
-	// beat is how often a worker pings its supervisors.
-	beat = time.Second
 	// beatsSilent is how many pings in a row a frozen supervisor leaves unanswered.
 	beatsSilent = 5
 	// obeyWithin is how long a supervisor may take to do what it is told.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,6 +22,10 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	if told := os.Getenv("STINT_TEST_WORKER"); told != "" {
+		if fast, err := time.ParseDuration(os.Getenv("STINT_TEST_BEAT")); err == nil {
+			beat = fast
+		}
+		signal.Ignore(syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPIPE) // as stint work does
 		os.Exit(workOn(os.Stdin, told))
 	}
 	os.Exit(m.Run())

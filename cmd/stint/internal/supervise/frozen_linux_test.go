@@ -1,0 +1,89 @@
+package supervise
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestAFrozenSupervisorIsGivenUp(t *testing.T) {
+	t.Parallel()
+	a := newApart(t, wild)
+	a.cmd.Env = append(a.cmd.Env, "STINT_TEST_BEAT=50ms")
+	a.start()
+	a.awaitFiles(wildFiles...)
+	a.signal(a.supervisor, syscall.SIGSTOP)
+	if end := a.awaitEnd(); !end.Alone || end.Known || end.Asked {
+		t.Errorf("the worker knows %+v", end)
+	}
+	a.nothingLeft()
+}
+
+func TestAKillDoesNotWaitForAFrozenSupervisor(t *testing.T) {
+	t.Parallel()
+	c, _, _ := started(t, shell("sleep 1000"))
+	if err := unix.Kill(c.supervisor.Process.Pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	c.Kill()
+	end := c.End()
+	if took := time.Since(began); took > (beatsSilent-1)*beat {
+		t.Errorf("it took %v", took)
+	}
+	if !end.Alone || !end.Asked || end.Known {
+		t.Errorf("ended as %+v", end)
+	}
+}
+
+// The supervisor goes on reading what the command prints, keeps what fits, and
+// says how much the worker has missed.
+func TestAFrozenWorkerDoesNotStopItsCommand(t *testing.T) {
+	t.Parallel()
+	a := startApart(t, `while ! [ -e "$1/go" ]; do sleep 0.01; done
+head -c 5000000 /dev/zero | tr '\0' x
+: >"$1/printed"
+while ! [ -e "$1/exit" ]; do sleep 0.01; done`)
+	a.signal(a.worker, syscall.SIGSTOP)
+	a.awaitState(a.worker, 'T')
+	a.make("go")
+	a.awaitFiles("printed")
+	a.signal(a.worker, syscall.SIGCONT)
+	a.make("exit")
+	end := a.awaitEnd()
+	if got := len(a.said.String()); end.Dropped == 0 || got < outboxBytes/2 || int64(got)+end.Dropped != 5000000 {
+		t.Errorf("the worker got %d bytes, and knows %+v", got, end)
+	}
+	if report := string(end.Report); !strings.Contains(report, "seen 5000000: xxx") {
+		t.Errorf("the attempt reports %q", report)
+	}
+}
+
+// A worker that takes output slowly slows its command down, and misses nothing.
+func TestASlowWorkerMissesNothing(t *testing.T) {
+	t.Parallel()
+	var s Supervisors
+	slow := &slowly{}
+	c, err := s.Start(shell(`head -c 4000000 /dev/zero | tr '\0' x`), slow, slow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := c.End()
+	c.Settled()
+	s.Wait()
+	if end.Dropped != 0 || slow.bytes != 4000000 {
+		t.Errorf("the worker got %d bytes, and knows %+v", slow.bytes, end)
+	}
+}
+
+// slowly takes 2 ms for what it is given.
+type slowly struct{ bytes int }
+
+func (s *slowly) Write(p []byte) (int, error) {
+	<-time.After(2 * time.Millisecond)
+	s.bytes += len(p)
+	return len(p), nil
+}

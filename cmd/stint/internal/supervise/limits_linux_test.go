@@ -1,0 +1,68 @@
+package supervise
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stint-run/stint/cmd/stint/internal/boottime"
+)
+
+func TestTheTimeLimitCanBeMoved(t *testing.T) {
+	t.Parallel()
+	j := shell("exec sleep 1000")
+	j.Until = boottime.Now().Add(500 * time.Millisecond)
+	c, _, _ := started(t, j)
+	c.Extend(boottime.Now().Add(time.Hour))
+	await(t, "the end of the first limit", func() bool { return boottime.Until(j.Until) < -2*every })
+	select {
+	case <-c.Done():
+		t.Fatalf("ended as %+v although it was extended", c.End())
+	default:
+	}
+	began := time.Now()
+	c.Extend(boottime.Now())
+	end := c.End()
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if !end.Expired || end.Asked || end.Alone || end.Status.Signal() != syscall.SIGKILL {
+		t.Errorf("ended as %+v", end)
+	}
+}
+
+func TestTerminateReachesAllOfACommand(t *testing.T) {
+	t.Parallel()
+	c, stdout, _ := started(t, shell(`trap 'echo the command' TERM
+setsid sh -c 'trap "echo a stopped process; exit" TERM; echo ready; kill -STOP $$; sleep 1000' &
+setsid sh -c 'trap "echo a session; exit" TERM; echo ready; while :; do sleep 0.01; done' &
+while :; do sleep 0.01; done`))
+	await(t, "all of it", func() bool { return strings.Count(stdout.String(), "ready") == 2 })
+	c.Terminate(time.Second)
+	c.Terminate(time.Hour) // the earlier end counts, and nobody is asked twice
+	end := c.End()
+	for _, who := range []string{"the command", "a stopped process", "a session"} {
+		if strings.Count(stdout.String(), who+"\n") != 1 {
+			t.Errorf("%s was not asked once: %q", who, stdout)
+		}
+	}
+	if !end.Asked || end.Expired || end.Status.Signal() != syscall.SIGKILL {
+		t.Errorf("ended as %+v", end)
+	}
+}
+
+// What holds the outputs would hold the end as well.
+func TestWhatACommandLeavesBehindIsKilled(t *testing.T) {
+	t.Parallel()
+	a := startApart(t, `setsid sh -c ': >"$0/ready"; exec sleep 1000' "$1" &
+while ! [ -e "$1/ready" ]; do sleep 0.01; done
+exit 7`)
+	end := a.awaitEnd()
+	if left := a.left(); len(left) != 1 || left[0].pid != a.supervisor {
+		t.Errorf("%v left beside the supervisor %d", left, a.supervisor)
+	}
+	if !end.Known || end.Status.ExitStatus() != 7 || end.Asked || end.Left != nil {
+		t.Errorf("ended as %+v", end)
+	}
+}

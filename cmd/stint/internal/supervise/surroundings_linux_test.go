@@ -1,0 +1,165 @@
+package supervise
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// ended is the end of a command that prints and exits.
+func (a *apart) ended() (end End, printed string) {
+	a.t.Helper()
+	end = a.awaitEnd()
+	if !end.Known || end.Status != 0 {
+		a.t.Fatalf("ended as %+v: %s", end, &a.said)
+	}
+	return end, a.said.String()
+}
+
+// A worker at a terminal runs commands that cannot ask there.
+func TestACommandHasNoTerminal(t *testing.T) {
+	t.Parallel()
+	a := newApart(t, `echo "[$(ps -o tty= $$)]"; (: </dev/tty) 2>&1; echo; ps -o sid= $$; echo $$`)
+	controller, terminal := openTerminal(t)
+	defer controller.Close()
+	a.cmd.ExtraFiles = []*os.File{terminal}
+	a.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
+	a.start()
+	if _, err := os.ReadFile("/proc/" + strconv.Itoa(a.worker) + "/stat"); err != nil {
+		t.Fatal(err)
+	}
+	_, got := a.ended()
+	fields := strings.Fields(got)
+	if n := len(fields); n < 4 || fields[0] != "[?]" || fields[n-1] != fields[n-2] || !strings.Contains(got, "/dev/tty") {
+		t.Errorf("the command says %q", got)
+	}
+}
+
+// openTerminal is a pair of a new pseudo-terminal.
+func openTerminal(t *testing.T) (controller, terminal *os.File) {
+	t.Helper()
+	controller, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd := int(controller.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	terminal, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return controller, terminal
+}
+
+// The worker ignores some signals, and was itself started with others ignored.
+func TestACommandStartsWithDefaultSignals(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ trap, ignored string }{
+		"nohup":      {`trap "" HUP INT QUIT USR1`, "0000000000000001"},
+		"background": {`trap "" INT QUIT`, "0000000000000000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newApart(t, "")
+			a.job.Path, a.job.Args = "/bin/cat", []string{"cat", "/proc/self/status"}
+			a.cmd.Path = "/bin/sh"
+			a.cmd.Args = []string{"sh", "-c", tt.trap + `; exec "$0"`, a.image()}
+			a.start()
+			_, got := a.ended()
+			for _, want := range []string{"SigIgn:\t" + tt.ignored, "SigBlk:\t0000000000000000", "SigCgt:\t0000000000000000"} {
+				if !strings.Contains(got, want+"\n") {
+					t.Errorf("no %q in %s", want, got)
+				}
+			}
+		})
+	}
+}
+
+// image is the test's program for a shell.
+func (a *apart) image() string {
+	path, err := os.Executable()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return path
+}
+
+func TestACommandInheritsNoFiles(t *testing.T) {
+	t.Parallel()
+	a := newApart(t, `ls /proc/$$/fd; :`)
+	lock, err := os.Create(a.path("lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	a.cmd.ExtraFiles = []*os.File{lock, lock, lock} // as "flock" has its child inherit one
+	a.start()
+	if _, got := a.ended(); got != "0\n1\n2\n" {
+		t.Errorf("it has %q", got)
+	}
+	if files := a.filesOf(a.supervisor); strings.Contains(files, "/lock") {
+		t.Errorf("the supervisor holds %s", files)
+	}
+}
+
+// filesOf is what a process has open.
+func (a *apart) filesOf(pid int) string {
+	a.t.Helper()
+	out, err := exec.Command("ls", "-l", "/proc/"+strconv.Itoa(pid)+"/fd").Output()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return string(out)
+}
+
+// A command without privileges, of the worker's own user, reads neither the
+// worker's nor the supervisor's memory and environment.
+func TestACommandCannotReadCredentials(t *testing.T) {
+	t.Parallel()
+	a := newApart(t, `supervisor=$PPID
+worker=$(cut -d ' ' -f 4 /proc/$PPID/stat)
+for p in $$ $supervisor $worker; do
+	for f in environ mem maps; do
+		(: </proc/$p/$f) 2>/dev/null && echo "$f of $p"
+	done
+	ls -l /proc/$p/fd/0 >/dev/null 2>&1 && echo "fd of $p"
+done
+id -u`)
+	a.cmd.Env = append(a.cmd.Env, "STINT_TOKEN=secret")
+	if os.Getuid() == 0 {
+		a.asNobody()
+	}
+	a.start()
+	end, got := a.ended()
+	own := strconv.Itoa(a.command)
+	want := []string{"environ of " + own, "mem of " + own, "maps of " + own, "fd of " + own}
+	lines := strings.Split(strings.TrimSpace(got), "\n")
+	if len(lines) != 5 || strings.Join(lines[:4], " ") != strings.Join(want, " ") || lines[4] == "0" {
+		t.Errorf("it reads %q; %+v", lines, end)
+	}
+}
+
+// asNobody has the worker run as a user without privileges.
+func (a *apart) asNobody() {
+	a.t.Helper()
+	const nobody = 65534
+	if err := os.Chmod(filepath.Dir(a.dir), 0o711); err != nil {
+		a.t.Fatal(err)
+	}
+	if err := os.Chown(a.dir, nobody, nobody); err != nil {
+		a.t.Fatal(err)
+	}
+	a.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+}
