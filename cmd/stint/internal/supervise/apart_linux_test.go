@@ -76,8 +76,10 @@ func (a *apart) start() {
 
 // stop ends what a failed test has left.
 func (a *apart) stop() {
-	a.signal(a.worker, syscall.SIGKILL)
-	_ = a.cmd.Wait()
+	if a.cmd.ProcessState == nil {
+		a.signal(a.worker, syscall.SIGKILL)
+		_ = a.cmd.Wait()
+	}
 	for _, p := range a.left() {
 		a.signal(p.pid, syscall.SIGKILL)
 	}
@@ -118,6 +120,19 @@ func (a *apart) awaitEnd() (end End) {
 		a.t.Fatal(err)
 	}
 	return end
+}
+
+// settle ends the worker and its supervisor; what the command printed is there then.
+func (a *apart) settle() (end End, printed string) {
+	a.t.Helper()
+	end = a.awaitEnd()
+	if _, err := a.in.Write([]byte("settled\n")); err != nil {
+		a.t.Fatal(err)
+	}
+	if err := a.cmd.Wait(); err != nil {
+		a.t.Fatal(err)
+	}
+	return end, a.said.String()
 }
 
 // awaitState waits until a process is in a state, as T or Z of ps.

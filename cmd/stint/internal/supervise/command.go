@@ -37,8 +37,9 @@ type Command struct {
 	asked   atomic.Int64 // the number of the last ping or kill
 	echoed  atomic.Int64 // the highest that was answered
 	writing atomic.Bool  // an output is being written: nothing is heard meanwhile
+	stopped atomic.Bool  // Terminate or Kill was called
 	expired atomic.Bool
-	stopped atomic.Bool // Terminate or Kill was called
+	doomed  atomic.Bool // a kill has been sent
 
 	end    End
 	ended  sync.Once
@@ -91,6 +92,7 @@ func (c *Command) killUnlessDone() {
 		return
 	default:
 	}
+	c.doomed.Store(true)
 	number := c.asked.Add(1)
 	c.say(numbered(msgKill, number))
 	time.AfterFunc(obeyWithin, func() {
@@ -209,7 +211,7 @@ func (c *Command) keep() {
 		case !late && !c.writing.Load() && idle(c.supervisor.Process.Pid):
 			silent++
 		}
-		if silent >= beatsSilent {
+		if silent >= beatsSilent || silent > 0 && c.doomed.Load() {
 			c.dismiss()
 			return
 		}

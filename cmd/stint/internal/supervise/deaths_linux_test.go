@@ -4,8 +4,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 )
 
 // wild starts what is hard to kill: it ignores SIGTERM, has sessions of its own,
@@ -132,15 +130,8 @@ func TestAnExitIsKnownToWhoeverIsLeft(t *testing.T) {
 func TestASettledCommandIsReportedByNobodyElse(t *testing.T) {
 	t.Parallel()
 	a := startApart(t, "exit 0")
-	a.awaitEnd()
-	if _, err := a.in.Write([]byte("settled\n")); err != nil {
-		t.Fatal(err)
-	}
+	a.settle()
 	a.nothingLeft()
-	await(t, "the worker's end", func() bool {
-		var status unix.Siginfo
-		return unix.Waitid(unix.P_PID, a.worker, &status, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil) == nil && status.Signo != 0
-	})
 	if got := a.read("attempt"); strings.Contains(got, "alone") {
 		t.Errorf("the attempt was told %q", got)
 	}

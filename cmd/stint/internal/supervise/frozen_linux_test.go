@@ -53,8 +53,8 @@ while ! [ -e "$1/exit" ]; do sleep 0.01; done`)
 	a.awaitFiles("printed")
 	a.signal(a.worker, syscall.SIGCONT)
 	a.make("exit")
-	end := a.awaitEnd()
-	if got := len(a.said.String()); end.Dropped == 0 || got < outboxBytes/2 || int64(got)+end.Dropped != 5000000 {
+	end, printed := a.settle()
+	if got := len(printed); end.Dropped == 0 || got < outboxBytes/2 || int64(got)+end.Dropped != 5000000 {
 		t.Errorf("the worker got %d bytes, and knows %+v", got, end)
 	}
 	if report := string(end.Report); !strings.Contains(report, "seen 5000000: xxx") {

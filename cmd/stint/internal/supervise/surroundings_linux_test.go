@@ -12,16 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ended is the end of a command that prints and exits.
-func (a *apart) ended() (end End, printed string) {
-	a.t.Helper()
-	end = a.awaitEnd()
-	if !end.Known || end.Status != 0 {
-		a.t.Fatalf("ended as %+v: %s", end, &a.said)
-	}
-	return end, a.said.String()
-}
-
 // A worker at a terminal runs commands that cannot ask there.
 func TestACommandHasNoTerminal(t *testing.T) {
 	t.Parallel()
@@ -31,10 +21,7 @@ func TestACommandHasNoTerminal(t *testing.T) {
 	a.cmd.ExtraFiles = []*os.File{terminal}
 	a.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
 	a.start()
-	if _, err := os.ReadFile("/proc/" + strconv.Itoa(a.worker) + "/stat"); err != nil {
-		t.Fatal(err)
-	}
-	_, got := a.ended()
+	_, got := a.settle()
 	fields := strings.Fields(got)
 	if n := len(fields); n < 4 || fields[0] != "[?]" || fields[n-1] != fields[n-2] || !strings.Contains(got, "/dev/tty") {
 		t.Errorf("the command says %q", got)
@@ -77,7 +64,7 @@ func TestACommandStartsWithDefaultSignals(t *testing.T) {
 			a.cmd.Path = "/bin/sh"
 			a.cmd.Args = []string{"sh", "-c", tt.trap + `; exec "$0"`, a.image()}
 			a.start()
-			_, got := a.ended()
+			_, got := a.settle()
 			for _, want := range []string{"SigIgn:\t" + tt.ignored, "SigBlk:\t0000000000000000", "SigCgt:\t0000000000000000"} {
 				if !strings.Contains(got, want+"\n") {
 					t.Errorf("no %q in %s", want, got)
@@ -106,11 +93,12 @@ func TestACommandInheritsNoFiles(t *testing.T) {
 	defer lock.Close()
 	a.cmd.ExtraFiles = []*os.File{lock, lock, lock} // as "flock" has its child inherit one
 	a.start()
-	if _, got := a.ended(); got != "0\n1\n2\n" {
-		t.Errorf("it has %q", got)
-	}
+	a.awaitEnd()
 	if files := a.filesOf(a.supervisor); strings.Contains(files, "/lock") {
 		t.Errorf("the supervisor holds %s", files)
+	}
+	if _, got := a.settle(); got != "0\n1\n2\n" {
+		t.Errorf("it has %q", got)
 	}
 }
 
@@ -142,7 +130,7 @@ id -u`)
 		a.asNobody()
 	}
 	a.start()
-	end, got := a.ended()
+	end, got := a.settle()
 	own := strconv.Itoa(a.command)
 	want := []string{"environ of " + own, "mem of " + own, "maps of " + own, "fd of " + own}
 	lines := strings.Split(strings.TrimSpace(got), "\n")
