@@ -7,15 +7,13 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/stint-run/stint/cmd/stint/internal/outcome"
 	"github.com/stint-run/stint/cmd/stint/internal/supervise"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/store"
@@ -34,14 +32,12 @@ type globals struct {
 	verbose   bool
 	settings  settings
 
+	stops   chan os.Signal // that ask the command to stop
 	lasting lastingOutputs // of a command that runs for long
 }
 
-// signalsApart is how long after the first signal another one is the second.
-const signalsApart = time.Second
-
 func main() {
-	if code, ok := supervise.Main(nil); ok {
+	if code, ok := supervise.Main(outcome.New); ok {
 		os.Exit(code)
 	}
 	os.Exit(run())
@@ -49,20 +45,10 @@ func main() {
 
 // run is main with an exit code; tests call it as a command.
 func run() int {
-	signaled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	context.AfterFunc(signaled, func() {
-		cancel() // a signal asks to stop; as a cause it would look like a fault
-		// A second Ctrl-C ends the process at once, unless it comes together with
-		// the first: wrappers pass a signal on that the group has got as well.
-		time.AfterFunc(signalsApart, stop)
-	})
-	g := &globals{}
+	g := &globals{stops: newStops()}
 	root := rootCmd(g)
 	defer func() { g.lasting.flush() }()
-	err := execute(ctx, root)
+	err := execute(untilStopped(g.stops), root)
 	if err == nil {
 		return 0
 	}

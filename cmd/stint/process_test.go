@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/cmd/stint/internal/outcome"
 	"github.com/stint-run/stint/cmd/stint/internal/supervise"
 	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
@@ -22,7 +23,7 @@ import (
 
 // TestMain puts this very binary into PATH as the command stint.
 func TestMain(m *testing.M) {
-	if code, ok := supervise.Main(nil); ok {
+	if code, ok := supervise.Main(outcome.New); ok {
 		os.Exit(code)
 	}
 	if filepath.Base(os.Args[0]) == "stint" {
@@ -163,12 +164,17 @@ type wireJob struct {
 	ID, State     string
 	Key           string
 	Attempt       int
+	MaxAttempts   int       `json:"max_attempts"`
+	RunAt         time.Time `json:"run_at"`
+	CreatedAt     time.Time `json:"created_at"`
 	Result, Error json.RawMessage
+	Progress      json.RawMessage
 }
 
 // wireRun is what the tests look at of a run.
 type wireRun struct {
 	ID, Status, Worker string
+	Warning            *string
 	JobID              string `json:"job_id"`
 	Attempt            int
 	TerminalReason     string    `json:"terminal_reason"`
@@ -228,11 +234,21 @@ func spawn(t *testing.T, env []string, name string, args ...string) *process {
 // spawnTo is spawn with a file in place of both outputs, unless it is nil.
 func spawnTo(t *testing.T, out *os.File, env []string, name string, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(name, args...), out: &apitest.Log{}, ended: make(chan struct{})}
-	p.cmd.Dir, p.cmd.Env = t.TempDir(), env
-	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
+	cmd := exec.Command(name, args...)
+	cmd.Env = env
 	if out != nil {
-		p.cmd.Stdout, p.cmd.Stderr = out, out
+		cmd.Stdout, cmd.Stderr = out, out
+	}
+	return launch(t, cmd)
+}
+
+// launch is spawn of a command that is prepared; without outputs they are kept.
+func launch(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{cmd: cmd, out: &apitest.Log{}, ended: make(chan struct{})}
+	cmd.Dir = t.TempDir()
+	if cmd.Stdout == nil {
+		cmd.Stdout, cmd.Stderr = p.out, p.out
 	}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -244,7 +260,7 @@ func spawnTo(t *testing.T, out *os.File, env []string, name string, args ...stri
 	t.Cleanup(func() {
 		p.kill()
 		if t.Failed() {
-			t.Logf("%s %v:\n%s", name, args, p.out)
+			t.Logf("%s:\n%s", cmd, p.out)
 		}
 	})
 	return p
@@ -258,7 +274,12 @@ func (p *process) kill() {
 
 func (p *process) term(t *testing.T) {
 	t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	p.signal(t, syscall.SIGTERM)
+}
+
+func (p *process) signal(t *testing.T, s syscall.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
 		t.Fatal(err)
 	}
 }

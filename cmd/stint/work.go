@@ -1,60 +1,91 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"os/exec"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/stint-run/stint/cmd/stint/internal/outcome"
 	"github.com/stint-run/stint/cmd/stint/internal/work"
 )
 
+const workHelp = `Claim jobs of the kinds and run the command once for each.
+
+The command reads its job as one line of JSON from standard input. Its environment
+holds of the job
+  STINT_JOB_ID, STINT_RUN_ID, STINT_KIND, STINT_ATTEMPT, STINT_MAX_ATTEMPTS,
+  STINT_WORKER, STINT_SERVER, and where the job has them STINT_KEY, STINT_REPO_ID,
+  STINT_ISSUE_NUMBER and TRACEPARENT;
+and the names of three files that it may write:
+  STINT_RESULT    the result: one JSON text of up to 256 KiB
+  STINT_OUTCOME   {"outcome": "complete|fail|final|snooze|release", "seconds": N,
+                  "code": "…", "message": "…"}, up to 64 KiB: instead of the exit
+                  code; final is a failure that is not tried again
+  STINT_PROGRESS  JSON of up to 16 KiB; it goes out with the next heartbeat
+
+Not passed on are the worker's secrets and their places: STINT_TOKEN,
+STINT_TOKEN_FILE, STINT_LEASE_TOKEN, STINT_DB, DATABASE_URL, STINT_TLS_KEY,
+PGPASSWORD, PGPASSFILE, PGSERVICEFILE, PGSSLKEY and PGSSLPASSWORD. A command that
+needs a token or a database finds its own under another name. GIT_TERMINAL_PROMPT
+is 0 if it is not set: nobody could answer.
+
+Exit 0 completes the job. The result is what is in STINT_RESULT, else the JSON text
+that begins a line of standard output and after which only white space follows,
+else the last object or array that begins and ends on lines. One that cannot be
+read or stored is null: a warning stays with the run, and the command is not run
+again for it. Any other exit fails the attempt as exit_N or signal_NAME with the
+last 4 KiB of standard error, or else of standard output; the kind's backoff says
+when it is tried again. --snooze-exit and --final-exit give exit codes another
+meaning.
+
+Both outputs are passed on line by line, behind the job's id if --concurrency is
+above 1. They are sent to the server too, at most every 2 s, which keeps the last
+64 KiB of each attempt: stint run logs RUN.
+
+The command runs below a supervisor of its own, in a session without a terminal.
+When it has ended, what it left running is killed, in whatever session that is.
+The lease is renewed while the command runs. If the lease is lost, or cannot be
+renewed, all of the command is killed before another worker can have the job, and
+nothing is reported; so it is if the worker dies or is stopped (SIGSTOP). If the job
+is cancelled, all of the command gets SIGTERM, and SIGKILL after --grace.
+
+A time limit (--timeout, or timeout_seconds of the kind or the job; the smallest
+counts, from the claim on) sends SIGTERM --grace before it is over, yet not before
+half of it, and SIGKILL when it is over; the attempt fails with the code timeout.
+
+On SIGTERM, Ctrl-C or any other signal that ends a process, nothing more is
+claimed, and what a claim takes at that moment is released. Commands have --grace
+to end; then they get SIGTERM, SIGKILL 5 s later, and their jobs are released.
+A second signal, from one second after the first, ends worker and commands at once;
+nothing is reported of those, and their leases run out. Whatever asks a command to
+end: exit 0 still completes its job. A worker started with nohup runs on when its
+terminal is closed; SIGTSTP (Ctrl-Z), SIGTTIN and SIGTTOU do not stop it.
+
+Claims carry an Idempotency-Key, so that one whose answer was lost brings the same
+jobs when it is repeated; each that takes jobs leaves a row in the database.`
+
+// workFlags are the flags of work, and the Config that they make.
+type workFlags struct {
+	work.Config
+	snooze, final []string
+}
+
 func workCmd(g *globals) *cobra.Command {
-	c := work.Config{}
+	f := &workFlags{}
+	c := &f.Config
 	cmd := &cobra.Command{
 		Use:   "work --kinds KIND,… [--concurrency N] -- CMD [ARG…]",
 		Short: "Claim jobs and run a command for each",
-		Long: `Claim jobs of the kinds and run the command once for each.
-
-The command reads the job as one line of JSON from its standard input, and finds
-STINT_JOB_ID, STINT_RUN_ID, STINT_KIND, STINT_ATTEMPT, STINT_MAX_ATTEMPTS,
-STINT_WORKER, STINT_SERVER and, where the job has them, STINT_KEY, STINT_REPO_ID,
-STINT_ISSUE_NUMBER and TRACEPARENT in its environment. The worker's secrets and
-their places are not passed on: STINT_TOKEN, STINT_TOKEN_FILE, STINT_LEASE_TOKEN,
-STINT_DB, DATABASE_URL, STINT_TLS_KEY, PGPASSWORD, PGPASSFILE, PGSERVICEFILE,
-PGSSLKEY and PGSSLPASSWORD. A command that needs a token or a database finds its
-own under another name. GIT_TERMINAL_PROMPT is 0 if it is not set: nobody could
-answer.
-
-Exit 0 completes the job; its result is the last line of standard output that is
-JSON. Any other exit fails the attempt with exit_N or signal_NAME and the last
-4 KiB of standard error; the kind's backoff decides when it is tried again. Both
-outputs are passed on line by line, behind the job's id if --concurrency is above 1.
-
-The lease is renewed while the command runs. When the job is cancelled the command
-and all it started get SIGTERM, and SIGKILL after --grace. When the lease is lost
-they are killed and nothing is reported. What is still running when the command
-itself has ended is killed.
-
-Claims carry an Idempotency-Key, so that one whose answer was lost brings the same
-jobs when it is repeated; each that takes jobs leaves a row in the database.
-
-On SIGTERM or Ctrl-C no more is claimed, and what a claim takes at that moment is
-released; commands have --grace to end, are then ended, and their jobs are released.
-A second signal, from one second after the first, kills the commands and ends the
-worker at once; nothing is reported, and the leases run out.`,
+		Long:  workHelp,
 		Example: "  stint work --kinds review -- ./review.sh\n" +
 			"  stint work --kinds audit --concurrency 4 --exit-when-idle 10s -- ./audit-module",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.Command = args
-			return runWork(cmd, g, c)
+			return runWork(cmd, g, f)
 		},
 	}
 	flags := cmd.Flags()
@@ -62,18 +93,26 @@ worker at once; nothing is reported, and the leases run out.`,
 	flags.IntVar(&c.Concurrency, "concurrency", 1, "jobs at a time")
 	flags.DurationVar(&c.Lease, "lease", 0, "lease of a job, 10s to 24h (default each kind's own)")
 	flags.DurationVar(&c.Grace, "grace", 30*time.Second, "between asking a command to end and killing it")
+	flags.DurationVar(&c.Timeout, "timeout", 0, "of each attempt, 1s to 168h (default none, or the kind's and the job's)")
+	flags.StringSliceVar(&f.snooze, "snooze-exit", nil, "CODE=DURATION, such as 75=15m: this exit code puts the job off, and the attempt does not count")
+	flags.StringSliceVar(&f.final, "final-exit", nil, "CODE: this exit code fails the job for good")
+	flags.IntVar(&c.LogBytes, "log-bytes", 64<<10, "of output sent to the run's log at a time, up to 65536; 0: none")
 	flags.StringVar(&c.Worker, "worker", workerName(), "who works; shown to people, and kept with each run")
 	flags.Lookup("worker").DefValue = "HOST-PID"
 	flags.IntVar(&c.MaxJobs, "max-jobs", 0, "stop after so many jobs")
 	flags.DurationVar(&c.ExitWhenIdle, "exit-when-idle", 0, "stop when there was no job for so long")
-	for _, name := range []string{"kinds", "concurrency", "lease", "grace"} {
+	for _, name := range []string{"kinds", "concurrency", "lease", "grace", "timeout"} {
 		configurable(flags, name)
 	}
 	return cmd
 }
 
-func runWork(cmd *cobra.Command, g *globals, c work.Config) error {
+func runWork(cmd *cobra.Command, g *globals, f *workFlags) (err error) {
+	c := f.Config
 	if err := checkWork(c); err != nil {
+		return usage(err)
+	}
+	if c.Exits, err = outcome.ParseExits(f.snooze, f.final); err != nil {
 		return usage(err)
 	}
 	path, err := exec.LookPath(c.Command[0])
@@ -89,32 +128,11 @@ func runWork(cmd *cobra.Command, g *globals, c work.Config) error {
 		level = slog.LevelWarn
 	}
 	g.outputsLast(cmd.Root())
-	c.Server, c.Stdout, c.Stderr = g.server, g.lasting.stdout.Patient(), g.lasting.stderr.Patient()
+	c.Server, c.Token, c.CAFile, c.Version = g.server, g.token, g.caFile, version()
+	c.Stdout, c.Stderr = g.lasting.stdout.Patient(), g.lasting.stderr.Patient()
 	c.Log = slog.New(slog.NewTextHandler(g.lasting.stderr, &slog.HandlerOptions{Level: level}))
-	c.Commands = &work.Commands{}
-	defer killOnSecondSignal(cmd.Context(), c.Commands)()
+	stopOnEverySignal(g.stops)
 	return work.Run(cmd.Context(), c)
-}
-
-// killOnSecondSignal lets the process end by a second signal as any other does,
-// yet with all that its commands started. It returns what ends the waiting.
-func killOnSecondSignal(ctx context.Context, commands *work.Commands) (end func()) {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() {
-		time.Sleep(signalsApart)
-		select {
-		case <-signals: // the first, or what came together with it
-		default:
-		}
-		second := (<-signals).(syscall.Signal)
-		commands.Kill()
-		signal.Reset(second)
-		_ = syscall.Kill(os.Getpid(), second)
-		time.Sleep(time.Second)
-		os.Exit(128 + int(second)) // the signal was ignored when the process began
-	})
-	return func() { signal.Stop(signals) }
 }
 
 func checkWork(c work.Config) error {
@@ -127,6 +145,10 @@ func checkWork(c work.Config) error {
 		return errors.New("--concurrency is at least 1")
 	case c.Lease != 0 && (c.Lease < 10*time.Second || c.Lease > 24*time.Hour || c.Lease%time.Second != 0):
 		return errors.New("--lease is 10s to 24h, in whole seconds")
+	case c.Timeout != 0 && (c.Timeout < time.Second || c.Timeout > 7*24*time.Hour || c.Timeout%time.Second != 0):
+		return errors.New("--timeout is 1s to 168h, in whole seconds")
+	case c.LogBytes < 0 || c.LogBytes > 64<<10:
+		return errors.New("--log-bytes is 0 to 65536")
 	case c.Grace < 0 || c.ExitWhenIdle < 0 || c.MaxJobs < 0:
 		return errors.New("--grace, --exit-when-idle and --max-jobs are not negative")
 	}

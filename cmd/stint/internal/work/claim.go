@@ -3,12 +3,15 @@ package work
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/stint-run/stint/cmd/stint/internal/api"
+	"github.com/stint-run/stint/cmd/stint/internal/boottime"
 	"github.com/stint-run/stint/gen/client"
 )
 
@@ -19,6 +22,8 @@ const (
 	// lastClaim is how long a worker that stops waits for what it may have
 	// claimed. The server looks at once and again each second.
 	lastClaim = 1500 * time.Millisecond
+	// timeoutsAgain is how soon a server that knew no time limits is asked again.
+	timeoutsAgain = time.Minute
 )
 
 // claimAll claims while there is a free slot, until it is told to stop or has
@@ -39,7 +44,7 @@ func (w *worker) claimAll(ctx context.Context) error {
 			w.slots <- struct{}{}
 			w.jobs.Go(func() {
 				defer func() { <-w.slots }()
-				w.work(job)
+				w.work(ctx, job)
 			})
 		}
 	}
@@ -104,7 +109,8 @@ type claims struct {
 	claimed   int
 	idleSince time.Time
 	pause     api.Backoff
-	lost      *request // the last claim, while its answer did not come
+	lost      *request         // the last claim, while its answer did not come
+	timeouts  boottime.Instant // from then on claims carry the time limit
 }
 
 // request is one claim. A claim whose answer was lost may have taken jobs, so
@@ -112,14 +118,15 @@ type claims struct {
 type request struct {
 	key  string
 	body client.ClaimJobsRequest
-	sent time.Time // first
+	sent boottime.Instant // first
 }
 
-// job is a claimed job, with the moment at which its lease cannot have begun yet.
+// job is a claimed job, with the moment at which its lease cannot have begun yet,
+// and the one at which it must have begun.
 type job struct {
 	client.Claimed
-	raw   json.RawMessage
-	since time.Time
+	raw             json.RawMessage
+	since, answered boottime.Instant
 }
 
 // claimed is a claim's answer.
@@ -141,6 +148,9 @@ func (c *claims) next(ctx context.Context, limit int) ([]job, error) {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		c.lost = r
+		return nil, nil
+	case r.body.TimeoutSeconds != nil && refuses(err, "/timeout_seconds"):
+		c.withoutTimeout()
 		return nil, nil
 	case api.Retry(err):
 		c.lost = r
@@ -194,23 +204,42 @@ func (c *claims) request(limit int) *request {
 		wait = min(wait, c.ExitWhenIdle)
 	}
 	n, waitSeconds := int64(limit), int64((wait+time.Second-1)/time.Second)
-	r := &request{key: uuid.NewString(), sent: time.Now(), body: client.ClaimJobsRequest{
+	r := &request{key: uuid.NewString(), sent: boottime.Now(), body: client.ClaimJobsRequest{
 		Worker: c.Worker, Kinds: c.Kinds, Limit: &n, WaitSeconds: &waitSeconds,
 	}}
 	if c.Lease > 0 {
-		lease := int64(c.Lease / time.Second)
-		r.body.LeaseSeconds = &lease
+		r.body.LeaseSeconds = seconds(c.Lease)
+	}
+	if c.Timeout > 0 && boottime.Now() >= c.timeouts {
+		r.body.TimeoutSeconds = seconds(c.Timeout)
 	}
 	return r
 }
 
-func jobsOf(raw []json.RawMessage, since time.Time) ([]job, error) {
-	jobs := make([]job, len(raw))
+// withoutTimeout leaves the time limit out of the claims to come: the server is
+// older and does not know it. It is asked again later, since replicas of two
+// releases may serve.
+func (c *claims) withoutTimeout() {
+	if c.timeouts == 0 {
+		c.Log.Warn("the server knows no time limits: the worker alone ends what takes too long", "limit", c.Timeout.String())
+	}
+	c.timeouts = boottime.Now().Add(timeoutsAgain)
+}
+
+func jobsOf(raw []json.RawMessage, since boottime.Instant) ([]job, error) {
+	jobs, now := make([]job, len(raw)), boottime.Now()
 	for i := range raw {
-		jobs[i] = job{raw: raw[i], since: since}
+		jobs[i] = job{raw: raw[i], since: since, answered: now}
 		if err := json.Unmarshal(raw[i], &jobs[i].Claimed); err != nil {
 			return nil, err
 		}
 	}
 	return jobs, nil
+}
+
+// refuses tells whether the server refuses that member of a request.
+func refuses(err error, pointer string) bool {
+	p, ok := errors.AsType[*api.Problem](err)
+	return ok && p.Status == http.StatusUnprocessableEntity &&
+		slices.ContainsFunc(p.Errors, func(i client.Item) bool { return i.Pointer == pointer })
 }

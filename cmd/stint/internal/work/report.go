@@ -2,102 +2,106 @@ package work
 
 import (
 	"context"
-	"net/http"
+	"fmt"
 	"time"
 
-	"github.com/stint-run/stint/cmd/stint/internal/api"
-	"github.com/stint-run/stint/gen/client"
+	"github.com/stint-run/stint/cmd/stint/internal/boottime"
+	"github.com/stint-run/stint/cmd/stint/internal/outcome"
+	"github.com/stint-run/stint/cmd/stint/internal/supervise"
 )
 
 const (
-	tryTime = 15 * time.Second // for one try of a report
 	// So long after its end a lease is certainly gone: some replica has taken
 	// it back.
 	certainlyGone = time.Minute
-	// A worker that stops does not wait longer for a server that is away.
+	// A worker that stops does not wait longer for a server that is away before
+	// it gives a job back; the lease ends in any case.
 	lastTries = 10 * time.Second
+	// maxMessage is how many bytes of an error's message the server keeps.
+	maxMessage = 4 << 10
 )
 
 // report tells the server how the command ended.
-func (a *attempt) report(p *process, end ending) {
-	switch end {
-	case byLoss:
+func (a *attempt) report(p *process, why ending) {
+	end := p.End()
+	if len(end.Left) > 0 {
+		a.log.Error("processes of the command cannot be killed", "left", end.Left)
+	}
+	if end.Dropped > 0 {
+		a.log.Warn("output of the command came too fast to be passed on", "bytes", end.Dropped)
+	}
+	if end.Expired && why != byLoss {
+		a.log.Warn("the command was killed when its lease ran out: nothing is reported")
+	}
+	if end.Expired || why == byLoss {
+		p.log.abandon()
 		return
-	case byStop:
+	}
+	p.log.finish()
+	f := a.finish(p, end)
+	switch {
+	case !end.Asked || f.Stands():
+	case why == byStop:
 		a.release()
 		return
+	case why == byLimit:
+		f = timedOut(f, a.limit.length)
 	}
-	code, message := p.outcome()
-	if code == "" {
-		a.complete(p)
-		return
+	if f.Warning != "" {
+		a.log.Warn("the report has a warning", "warning", f.Warning)
 	}
-	a.reportFailure(code, message)
+	ctx, cancel := context.WithTimeout(context.Background(), a.reportable())
+	defer cancel()
+	_, _ = a.sender().Send(ctx, f) // which logs what it cannot do
 }
 
-func (a *attempt) complete(p *process) {
-	result := p.result()
-	if result == nil {
-		a.log.Warn("the command printed no JSON line; the result is null")
+// finish is how the attempt ended, as the supervisor has made it of the outputs.
+func (a *attempt) finish(p *process, end supervise.End) outcome.Finish {
+	if end.Report == nil {
+		a.log.Error("the command's supervisor was killed", "exit_known", end.Known)
+		return outcome.WithoutSupervisor(p.handover, end)
 	}
-	err := a.send("complete", func(ctx context.Context) (*http.Response, error) {
-		contentType, body := api.Body(client.CompleteJobRequest{LeaseToken: a.job.LeaseToken, Result: result})
-		return a.API.CompleteJobWithBody(ctx, a.job.ID, nil, contentType, body)
-	})
-	switch api.Status(err) {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		// Such as a repeated member, which is JSON and yet not taken.
-		a.reportFailure("result_refused", err.Error())
+	f, err := outcome.Decode(end.Report)
+	if err != nil {
+		panic(err) // it was made by this program
 	}
+	return f
 }
 
-func (a *attempt) reportFailure(code, message string) {
-	_ = a.send("fail", func(ctx context.Context) (*http.Response, error) {
-		return a.API.FailJob(ctx, a.job.ID, nil,
-			client.FailJobRequest{LeaseToken: a.job.LeaseToken, Error: client.ErrorBody{Code: code, Message: message}})
-	})
+// timedOut is the end of a command that took too long; f is what it would be
+// without the limit.
+func timedOut(f outcome.Finish, limit time.Duration) outcome.Finish {
+	message := fmt.Sprintf("the time limit of %s has passed; ", limit)
+	last := f.Message
+	if extra := len(message) + len(last) - maxMessage; extra > 0 {
+		last = last[extra:]
+	}
+	timeout := outcome.Failed("timeout", message+last)
+	timeout.Warning = f.Warning
+	return timeout
 }
 
+func (a *attempt) sender() *outcome.Sender {
+	return &outcome.Sender{API: a.API, JobID: a.job.ID, LeaseToken: a.job.LeaseToken, Log: a.log}
+}
+
+// reportable is for how long the lease may still be held.
+func (a *attempt) reportable() time.Duration {
+	return boottime.Until(a.lease.sure.Add(certainlyGone))
+}
+
+// release gives the job back. There is nothing to lose, so a worker that stops
+// does not try for long.
 func (a *attempt) release() {
-	_ = a.send("release", func(ctx context.Context) (*http.Response, error) {
-		return a.API.ReleaseJob(ctx, a.job.ID, nil,
-			client.ReleaseJobRequest{LeaseToken: a.job.LeaseToken})
-	})
-}
-
-// send makes a report, again and again while the server is away and the lease
-// may still be held. It needs no Idempotency-Key: the same report again by the
-// same lease changes nothing.
-func (a *attempt) send(what string, call func(ctx context.Context) (*http.Response, error)) error {
-	until := a.sure.Add(certainlyGone)
-	stop, wait := a.stop, api.Backoff{}
-	for {
-		ctx, cancel := context.WithTimeout(context.Background(), tryTime)
-		done, err := api.Answer[client.Finished](call(ctx))
-		cancel()
-		if err == nil {
-			a.log.Info("reported", "what", what, "state", string(done.Value.Job.State))
-			return nil
-		}
-		if !api.Retry(err) || time.Now().After(until) {
-			a.log.Error("cannot report", "what", what, "error", err.Error())
-			return err
-		}
-		a.log.Warn("cannot report for now", "what", what, "error", err.Error())
-		timer := time.NewTimer(wait.After(err))
+	ctx, cancel := context.WithTimeout(context.Background(), a.reportable())
+	defer cancel()
+	go func() {
 		select {
-		case <-timer.C:
-		case <-stop:
-			stop = nil
-			until = earlier(until, time.Now().Add(lastTries))
+		case <-ctx.Done():
+		case <-a.stop:
+			pause(ctx, lastTries)
+			cancel()
 		}
-		timer.Stop()
-	}
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
+	}()
+	_, _ = a.sender().Send(ctx, outcome.Finish{Action: outcome.Release})
 }

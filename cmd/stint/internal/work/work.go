@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/stint-run/stint/cmd/stint/internal/outcome"
+	"github.com/stint-run/stint/cmd/stint/internal/supervise"
 	"github.com/stint-run/stint/gen/client"
 )
 
@@ -26,13 +28,17 @@ type Config struct {
 	Concurrency int           // jobs at a time, at least 1
 	Lease       time.Duration // in whole seconds; 0: each kind's own
 	Grace       time.Duration // between asking a command to stop and killing it
+	Timeout     time.Duration // of each attempt, in whole seconds; 0: none
+	LogBytes    int           // of output in one append to the run's log; 0: none are made
 	Worker      string        // who works, shown to people
 	Command     []string      // the program and its arguments
+	Exits       outcome.Exits // exit codes that say more than that the command failed
 
 	MaxJobs      int           // stop after so many; 0: never
 	ExitWhenIdle time.Duration // stop when there was no job for so long; 0: never
 
-	Commands       *Commands // those that run; nil: the worker's own
+	Token, CAFile, Version string // with which supervisors report if the worker dies
+
 	Stdout, Stderr io.Writer // of the commands
 	Log            *slog.Logger
 }
@@ -46,6 +52,9 @@ type worker struct {
 	jobs     sync.WaitGroup
 	stop     chan struct{} // closed when commands must end
 	draining atomic.Bool   // the server asked for no more claims
+	noLogs   atomic.Int64  // until this boottime.Instant the server is not asked to keep logs
+
+	commands supervise.Supervisors
 
 	cancel context.CancelFunc // ends the claiming
 	once   sync.Once
@@ -60,13 +69,12 @@ func Run(ctx context.Context, c Config) error {
 		Config: c, out: &sink{to: c.Stdout}, err: &sink{to: c.Stderr},
 		slots: make(chan struct{}, c.Concurrency), stop: make(chan struct{}),
 	}
-	if w.Commands == nil {
-		w.Commands = &Commands{}
-	}
-	ctx, w.cancel = context.WithCancel(ctx)
-	defer w.cancel()
-	err := w.claimAll(ctx)
+	claiming, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w.cancel = cancel
+	err := w.claimAll(claiming)
 	w.finish(ctx)
+	w.commands.Wait()
 	return errors.Join(err, w.broken)
 }
 
@@ -94,22 +102,10 @@ func (w *worker) finish(ctx context.Context) {
 	}
 }
 
-// breakDown ends the worker: it is of no use.
+// breakDown ends the claiming: the worker is of no use. What runs goes on.
 func (w *worker) breakDown(err error) {
 	w.once.Do(func() {
 		w.broken = err
 		w.cancel()
 	})
-}
-
-// pause waits for d, or less if ctx ends; it tells whether ctx goes on.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

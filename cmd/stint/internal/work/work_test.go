@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -92,14 +93,19 @@ const (
 // startWork runs a worker against the fake until the test ends.
 func startWork(t *testing.T, f *fake, c Config, script string) (ended chan error) {
 	t.Helper()
+	return startCommand(t, f, c, "/bin/sh", "-c", script)
+}
+
+func startCommand(t *testing.T, f *fake, c Config, command ...string) (ended chan error) {
+	t.Helper()
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)
 	var err error
 	if c.API, err = api.New(s.URL, "token", "test", nil); err != nil {
 		t.Fatal(err)
 	}
-	c.Server, c.Kinds, c.Concurrency, c.Grace, c.Worker = s.URL, []string{"k"}, max(c.Concurrency, 1), time.Second, "w"
-	c.Command = []string{"/bin/sh", "-c", script}
+	c.Server, c.Kinds, c.Concurrency, c.Grace, c.Worker = s.URL, []string{"k"}, max(c.Concurrency, 1), cmp.Or(c.Grace, time.Second), "w"
+	c.Command = command
 	c.Stdout, c.Stderr, c.Log = io.Discard, io.Discard, slog.New(slog.DiscardHandler)
 	var ctx context.Context
 	ctx, f.stop = context.WithCancel(context.Background())

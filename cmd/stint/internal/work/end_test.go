@@ -1,0 +1,125 @@
+package work
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func working(lease time.Duration) *fake {
+	return &fake{reply: func(f *fake, c call) (int, string) {
+		switch c.action {
+		case "claim":
+			return 200, oneJob(lease)
+		case "heartbeat":
+			return 200, `{"directive":"continue","lease_expires_at":"2030-01-01T00:00:00Z"}`
+		}
+		return 200, finished
+	}}
+}
+
+// Whoever asked a command to end: exit 0 says that its work is done, and nothing
+// has it done again.
+func TestHowACommandEndsThatWasAskedTo(t *testing.T) {
+	t.Parallel()
+	const wait = "; touch %s; while :; do sleep 0.05; done"
+	tests := map[string]struct {
+		script  string
+		timeout time.Duration // 0: the worker stops
+		want    string
+		code    string
+	}{
+		"stop, by the signal":    {"true" + wait, 0, "release", ""},
+		"stop, another exit":     {"trap 'exit 3' TERM" + wait, 0, "release", ""},
+		"stop, exit 0":           {"trap 'echo 7; exit 0' TERM" + wait, 0, "complete", ""},
+		"stop, it says so":       {`trap 'echo "{\"outcome\":\"snooze\",\"seconds\":5}" >$STINT_OUTCOME; exit 1' TERM` + wait, 0, "snooze", ""},
+		"limit, by the signal":   {"true" + wait, time.Second, "fail", "timeout"},
+		"limit, exit 0 in time":  {"trap 'echo 7; exit 0' TERM" + wait, time.Second, "complete", ""},
+		"limit, killed":          {"trap '' TERM" + wait, time.Second, "fail", "timeout"},
+		"stop, ignores SIGTERM":  {"trap '' TERM; sh -c 'trap \"\" TERM; sleep 1'; touch %s; sleep 0.5; exit 0", 0, "complete", ""},
+		"limit, before half way": {"touch %s; exit 4", time.Second, "fail", "exit_4"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := working(time.Minute)
+			begun := filepath.Join(t.TempDir(), "begun")
+			ended := startWork(t, f, Config{MaxJobs: 1, Timeout: tt.timeout}, fmt.Sprintf(tt.script, begun))
+			waitFor(t, func() bool { _, err := os.Stat(begun); return err == nil })
+			if tt.timeout == 0 {
+				f.stop()
+			}
+			end(t, ended)
+			if got := f.actions(); got != "claim "+tt.want {
+				t.Fatalf("the server was asked for %q", got)
+			}
+			if body := f.done(tt.want)[0].body; tt.code != "" && !strings.Contains(body, `"code":"`+tt.code+`"`) {
+				t.Errorf("reported %s", body)
+			}
+		})
+	}
+}
+
+func TestProgressThatIsRefusedCostsNoHeartbeat(t *testing.T) {
+	t.Parallel()
+	f := working(900 * time.Millisecond)
+	answer := f.reply
+	f.reply = func(f *fake, c call) (int, string) {
+		if strings.Contains(c.body, "progress") {
+			return 422, `{"code":"validation_failed","status":422,"detail":"","errors":[{"pointer":"/progress","detail":"no"}]}`
+		}
+		return answer(f, c)
+	}
+	dir := t.TempDir()
+	ended := startWork(t, f, Config{MaxJobs: 1}, `echo '{"n":1}' >$STINT_PROGRESS; until [ -e `+dir+`/go ]; do sleep 0.02; done`)
+	waitFor(t, func() bool { return len(f.done("heartbeat")) >= 3 })
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	end(t, ended)
+	beats := f.done("heartbeat")
+	if !strings.Contains(beats[0].body, `"progress":{"n":1}`) {
+		t.Errorf("the first heartbeat is %s", beats[0].body)
+	}
+	for _, beat := range beats[1:] {
+		if strings.Contains(beat.body, "progress") {
+			t.Errorf("refused once, sent again: %s", beat.body)
+		}
+	}
+	if len(f.done("complete")) != 1 {
+		t.Errorf("the server was asked for %q", f.actions())
+	}
+}
+
+// A command that is gone is the end of the worker, and of no other command.
+func TestACommandThatCannotBeRunEndsNoOther(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	script := filepath.Join(dir, "script")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nrm $0; until [ -e "+dir+"/go ]; do sleep 0.02; done; echo 7\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f := working(time.Minute)
+	answer := f.reply
+	f.reply = func(f *fake, c call) (int, string) {
+		if _, err := os.Stat(script); c.action == "claim" && len(f.of("claim")) > 1 && err == nil {
+			return 200, none
+		}
+		return answer(f, c)
+	}
+	ended := startCommand(t, f, Config{Concurrency: 2, Grace: 10 * time.Millisecond}, script)
+	waitFor(t, func() bool { return len(f.done("release")) == 1 })
+	<-time.After(200 * time.Millisecond) // longer than Grace
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "start the command") {
+		t.Errorf("the worker ended with %v", err)
+	}
+	if len(f.done("complete")) != 1 || len(f.done("release")) != 1 {
+		t.Errorf("the server was asked for %q", f.actions())
+	}
+}

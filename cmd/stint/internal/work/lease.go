@@ -1,0 +1,199 @@
+package work
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/stint-run/stint/cmd/stint/internal/api"
+	"github.com/stint-run/stint/cmd/stint/internal/boottime"
+	"github.com/stint-run/stint/cmd/stint/internal/supervise"
+	"github.com/stint-run/stint/gen/client"
+)
+
+const (
+	// The server leaves a lease alone for five seconds after its end; until
+	// then nobody else has the job, and a command may go on.
+	leaseSpare = 4 * time.Second
+	// minLease is the shortest lease that the server gives.
+	minLease = 10 * time.Second
+	// beatTime is how long a heartbeat waits for its answer at most.
+	beatTime = 10 * time.Second
+)
+
+// lease is what the worker knows of the lease of its job. Its times count the
+// sleep of the machine, as the server's do.
+type lease struct {
+	length  time.Duration    // one that no time limit has cut
+	seconds *int64           // asked for by heartbeats
+	beaten  boottime.Instant // when what renewed it last was sent
+	sure    boottime.Instant // until then it is held for certain
+}
+
+// leaseOf is the lease of a claimed job. Both times of the claim's answer are
+// the server's. A lease does not reach beyond the job's time limit; how long it
+// would be without is then not known, so heartbeats ask for the kind's own.
+func (w *worker) leaseOf(j job) lease {
+	l := lease{beaten: j.since, sure: j.since}
+	if j.LeaseExpiresAt == nil {
+		return l
+	}
+	granted := j.LeaseExpiresAt.Sub(j.UpdatedAt).Round(time.Second)
+	l.length, l.sure = granted, j.since.Add(granted)
+	if j.DeadlineAt == nil || j.LeaseExpiresAt.Before(*j.DeadlineAt) {
+		l.seconds = seconds(granted)
+		return l
+	}
+	l.length = max(granted, w.Lease, minLease)
+	if w.Lease > 0 {
+		l.seconds = seconds(w.Lease)
+	}
+	return l
+}
+
+func seconds(d time.Duration) *int64 {
+	n := int64(d / time.Second)
+	return &n
+}
+
+// until is the moment from which somebody else may have the job.
+func (l *lease) until() boottime.Instant { return l.sure.Add(leaseSpare) }
+
+// renewed is called when a heartbeat that was sent then has been answered.
+func (l *lease) renewed(sent boottime.Instant, beat client.HeartbeatAnswer) {
+	length := l.length
+	if !beat.Now.IsZero() { // an older server does not tell, and cuts no lease
+		length = beat.LeaseExpiresAt.Sub(beat.Now)
+	}
+	l.beaten, l.sure = sent, sent.Add(length)
+}
+
+// held makes sure of the lease before anything is done under it. A claim waits
+// at the server for longer than a short lease lasts, and its answer may be the
+// repetition of one that was lost: then only the server knows. It knows too how
+// much is left of a time limit, whose moment is told in its own time.
+func (a *attempt) held() bool {
+	sent := boottime.Now()
+	if sent < a.lease.sure && a.job.DeadlineAt == nil {
+		return true
+	}
+	beat, err := a.beat(context.Background(), nil)
+	switch {
+	case err == nil:
+		a.renewed(sent, beat)
+		a.limit.confirm(sent, beat)
+		return true
+	case gone(err):
+		a.log.Warn("the lease had ended when the claim's answer came: leaving the job", "error", err.Error())
+	default:
+		a.log.Warn("cannot make sure of the lease: giving the job back", "error", err.Error())
+		a.release()
+	}
+	return false
+}
+
+// heartbeats renews the lease of a command until ctx ends or the lease is gone.
+func (a *attempt) heartbeats(ctx context.Context, c *supervise.Command) {
+	every := a.lease.length / 3
+	next := a.lease.beaten.Add(every)
+	for pauseUntil(ctx, next) {
+		sent := boottime.Now()
+		beat, err := a.heartbeat(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			a.renewed(sent, beat)
+			c.Extend(a.lease.until())
+			next = sent.Add(every)
+			continue
+		case gone(err):
+			a.log.Warn("the lease is gone: killing the command", "error", err.Error())
+			close(a.lost)
+			return
+		}
+		left := boottime.Until(a.lease.until())
+		if left <= 0 {
+			a.log.Warn("the lease ran out unrenewed: killing the command", "error", err.Error())
+			close(a.lost)
+			return
+		}
+		a.log.Warn("cannot renew the lease for now", "error", err.Error(), "killed_in", left.Round(time.Second).String())
+		next = boottime.Now().Add(min(time.Second, left))
+	}
+}
+
+// heartbeat renews the lease once, and brings the command's progress. What the
+// server does not take of that costs no heartbeat.
+func (a *attempt) heartbeat(ctx context.Context) (client.HeartbeatAnswer, error) {
+	progress, warning := a.progress.Next()
+	if warning != "" {
+		a.log.Warn(warning)
+	}
+	beat, err := a.beat(ctx, progress)
+	switch {
+	case progress == nil:
+	case err == nil:
+		a.progress.Settle(progress)
+	case badRequest(err):
+		a.log.Warn("the server refuses the command's progress; it is left out", "error", err.Error())
+		a.progress.Settle(progress)
+		return a.beat(ctx, nil)
+	}
+	return beat, err
+}
+
+// badRequest tells whether the server refuses what a request says.
+func badRequest(err error) bool {
+	switch api.Status(err) {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return true
+	}
+	return false
+}
+
+// beat sends a heartbeat. A server that does not answer must not take the time
+// in which it could be asked again.
+func (a *attempt) beat(ctx context.Context, progress []byte) (client.HeartbeatAnswer, error) {
+	patience := min(a.lease.length/3, beatTime)
+	if left := boottime.Until(a.lease.until()); left > 0 {
+		patience = min(patience, left)
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	contentType, body := api.Body(client.HeartbeatJobRequest{
+		LeaseToken: a.job.LeaseToken, LeaseSeconds: a.lease.seconds, Progress: progress,
+	})
+	beat, err := api.Answer[client.HeartbeatAnswer](a.API.HeartbeatJobWithBody(ctx, a.job.ID, nil, contentType, body))
+	return beat.Value, err
+}
+
+// renewed is called when a heartbeat that was sent then has been answered.
+func (a *attempt) renewed(sent boottime.Instant, beat client.HeartbeatAnswer) {
+	a.lease.renewed(sent, beat)
+	a.obey(beat.Directive)
+}
+
+func (a *attempt) obey(d client.HeartbeatAnswerDirective) {
+	switch d {
+	case client.HeartbeatAnswerDirectiveCancel:
+		select {
+		case <-a.cancel:
+		default:
+			close(a.cancel)
+		}
+	case client.HeartbeatAnswerDirectiveDrain:
+		if !a.draining.Swap(true) {
+			a.log.Info("the server is stopping: no claims until it is back")
+		}
+	}
+}
+
+// gone tells whether the server says that the lease is not held.
+func gone(err error) bool {
+	switch api.Code(err) {
+	case "lease_lost", "state_conflict", "not_found":
+		return true
+	}
+	return false
+}

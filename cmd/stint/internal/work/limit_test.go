@@ -1,0 +1,106 @@
+package work
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestACommandIsAskedToEndGraceBeforeItsLimitButNotBeforeHalfOfIt(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ length, grace, left time.Duration }{
+		{time.Hour, 30 * time.Second, 30 * time.Second},
+		{10 * time.Second, 30 * time.Second, 5 * time.Second},
+		{time.Hour, 0, 0},
+	} {
+		l := limit{at: 1 << 50, length: tt.length}
+		if left := l.at.Sub(l.warning(tt.grace)); left != tt.left {
+			t.Errorf("%s before a limit of %s with a grace of %s", left, tt.length, tt.grace)
+		}
+	}
+}
+
+// The fake's clock is wrong by years: only the difference of its times counts.
+func TestTheServerSaysHowMuchIsLeftOfALimit(t *testing.T) {
+	t.Parallel()
+	f := &fake{reply: func(_ *fake, c call) (int, string) {
+		switch c.action {
+		case "claim":
+			return 200, `{"jobs":[{"id":"job_1","kind":"k","attempt":1,"run_id":"run_1","lease_token":"secret",
+				"updated_at":"2001-01-01T00:00:00Z","deadline_at":"2001-01-01T00:00:20Z","lease_expires_at":"2001-01-01T00:00:20Z"}]}`
+		case "heartbeat":
+			return 200, `{"directive":"continue","now":"2001-01-01T00:00:19.2Z",
+				"deadline_at":"2001-01-01T00:00:20Z","lease_expires_at":"2001-01-01T00:00:20Z"}`
+		}
+		return 200, finished
+	}}
+	began := time.Now()
+	end(t, startWork(t, f, Config{MaxJobs: 1}, `trap "" TERM; echo begun; while :; do sleep 0.05; done`))
+	if took := time.Since(began); took < 700*time.Millisecond || took > 5*time.Second {
+		t.Errorf("ended after %s, with 800 ms left", took)
+	}
+	if got := f.actions(); got != "claim heartbeat fail" {
+		t.Fatalf("the server was asked for %q", got)
+	}
+	if body := f.done("fail")[0].body; !strings.Contains(body, `"code":"timeout"`) || !strings.Contains(body, "limit of 20s has passed; begun") {
+		t.Errorf("reported %s", body)
+	}
+}
+
+func TestAServerThatKnowsNoLimitsLeavesThemToTheWorker(t *testing.T) {
+	t.Parallel()
+	f := &fake{reply: func(_ *fake, c call) (int, string) {
+		switch {
+		case c.action == "claim" && strings.Contains(c.body, "timeout_seconds"):
+			return 422, `{"code":"validation_failed","status":422,"detail":"","errors":[{"pointer":"/timeout_seconds","detail":"unknown"}]}`
+		case c.action == "claim":
+			return 200, oneJob(time.Minute)
+		}
+		return 200, finished
+	}}
+	end(t, startWork(t, f, Config{MaxJobs: 2, Timeout: time.Second}, "sleep 60"))
+	if got := f.actions(); got != "claim claim fail claim fail" {
+		t.Fatalf("the server was asked for %q", got)
+	}
+	if claims := f.done("claim"); claims[0].key == claims[1].key {
+		t.Errorf("two different claims have the key %q", claims[0].key)
+	}
+	for _, report := range f.done("fail") {
+		if !strings.Contains(report.body, `"code":"timeout"`) {
+			t.Errorf("reported %s", report.body)
+		}
+	}
+}
+
+func TestAWorkersOwnLimitIsSentWithItsClaims(t *testing.T) {
+	t.Parallel()
+	f := &fake{reply: func(_ *fake, c call) (int, string) {
+		if c.action == "claim" {
+			return 200, oneJob(time.Minute)
+		}
+		return 200, finished
+	}}
+	end(t, startWork(t, f, Config{MaxJobs: 1, Timeout: 90 * time.Second}, "true"))
+	if body := f.done("claim")[0].body; !strings.Contains(body, `"timeout_seconds":90`) {
+		t.Errorf("claimed with %s", body)
+	}
+}
+
+// A limit that passed while the claim's answer was on its way costs no attempt.
+func TestAJobWhoseLimitHasPassedIsGivenBack(t *testing.T) {
+	t.Parallel()
+	f := &fake{reply: func(_ *fake, c call) (int, string) {
+		switch c.action {
+		case "claim":
+			return 200, strings.Replace(oneJob(time.Minute), `"lease_expires_at"`, fmt.Sprintf(`"deadline_at":%q,"lease_expires_at"`, "2030-01-01T00:00:00Z"), 1)
+		case "heartbeat":
+			return 200, `{"directive":"continue","now":"2030-01-01T00:00:00Z","deadline_at":"2030-01-01T00:00:00Z","lease_expires_at":"2030-01-01T00:00:00Z"}`
+		}
+		return 200, finished
+	}}
+	end(t, startWork(t, f, Config{MaxJobs: 1}, "true"))
+	if got := f.actions(); got != "claim heartbeat release" {
+		t.Errorf("the server was asked for %q", got)
+	}
+}
