@@ -51,12 +51,15 @@ migrate: ## Bring a database to this build's schema (db=…)
 
 # ---- prove
 
+# What the example workers of docs/examples need, which tests run.
+programs := curl jq python3
+
 # tested CGO,VARIABLE,FLAGS: go test with FLAGS on the packages of VARIABLE. args is handed on as it
 # was typed: a $ in it is the pattern's. It comes last, since a flag of the test itself, as -update, ends
 # go's list of packages.
 define tested
 	@CGO_ENABLED=0 go build -o bin/runtests ./tools/runtests
-	CGO_ENABLED=$(1) tools/with-postgres bin/runtests 'make $@ $(2)' go test $(3) $($(2)) $(value args)
+	CGO_ENABLED=$(1) tools/with-programs $(programs) -- tools/with-postgres bin/runtests 'make $@ $(2)' go test $(3) $($(2)) $(value args)
 endef
 
 # More tests at once than there are cores: those that take long wait, for leases and for time-outs.

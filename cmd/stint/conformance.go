@@ -36,6 +36,8 @@ commands does the same itself (docs/conformance.md). The worker must go on until
 SIGTERM, and start working within a few seconds.
 
 Each rule is a line: ok, broken or "not checked", its name, and what was seen.
+A busy machine makes workers late, and rules look broken: --tries 3 tries those
+again with more time.
 Leases are 4 to 6 seconds long, whatever the worker asks for. With -v what was
 recorded, and the end of what the worker printed, follow each broken rule.
 
@@ -59,6 +61,7 @@ a rule is over, the worker and what it started are killed.`,
 	flags.StringArrayVar(&names, "rule", nil, "try this rule only; repeatable")
 	flags.BoolVar(&list, "list", false, "print the rules and why each is there")
 	flags.IntVar(&c.Parallel, "parallel", 9, "rules at a time, 1 to 100")
+	flags.IntVar(&c.Tries, "tries", 1, "try a rule that looks broken so often, 1 to 4, each time with times twice as long")
 	cmd.AddCommand(conformanceWorkCmd())
 	return cmd
 }
@@ -103,6 +106,8 @@ func checkConformance(c *conformance.Config) error {
 		return errors.New("the worker is missing: it stands behind --")
 	case c.Parallel < 1 || c.Parallel > 100:
 		return errors.New("--parallel is 1 to 100")
+	case c.Tries < 1 || c.Tries > 4:
+		return errors.New("--tries is 1 to 4")
 	case !strings.Contains(strings.Join(c.Worker, " "), "{kind}"):
 		return errors.New("the worker's arguments have no {kind}: without it the worker does not know which jobs to take")
 	}

@@ -26,6 +26,7 @@ func TestAnswersAreThoseOfTheAPI(t *testing.T) {
 	for name, body := range map[string]any{
 		"ClaimAnswer":     map[string]any{"jobs": []any{j.claimed("w-1")}, "poll_after_ms": 0},
 		"HeartbeatAnswer": j.renewed("continue", now),
+		"LogAnswer":       j.logged(1),
 		"Finished":        j.finished("complete"),
 		"Problem":         problem("lease_lost", plan{retryAfter: 2}).body,
 	} {

@@ -54,7 +54,7 @@ func (t *trial) take(c *call, p plan) map[string]any {
 		if j.state != "pending" {
 			continue
 		}
-		j.claim(time.Now(), t.rule.lease, t.rule.limit)
+		j.claim(time.Now(), t.lease, t.times(t.rule.limit))
 		c.job = j
 		t.lastClaim = map[string]any{"jobs": []any{j.claimed(c.text("worker"))}, "poll_after_ms": 0}
 		return t.lastClaim

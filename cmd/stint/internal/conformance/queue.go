@@ -150,6 +150,13 @@ func (j *job) renewed(directive string, now time.Time) map[string]any {
 	return m
 }
 
+// logged is the answer to a log append.
+func (j *job) logged(seq any) map[string]any {
+	m := shape(client.LogAnswer{})
+	m["run_id"], m["seq"] = j.run, seq
+	return m
+}
+
 // finished is the answer to a finish.
 func (j *job) finished(action string) map[string]any {
 	status := map[string]string{"complete": "succeeded", "fail": "failed"}[action]

@@ -11,6 +11,9 @@ type Rule struct {
 	Why  string // one line
 	script
 	judge func(t *tape) finding
+	// unsure is set where a worker that is late looks like one that does not do what
+	// the rule is about: not checked is then tried again as well.
+	unsure bool
 }
 
 // script is what the server does under a rule.

@@ -25,7 +25,7 @@ func lateClaimRule() Rule {
 			plan: func(t *tape, c *call) plan {
 				switch {
 				case c.action == "claim" && c.n == 1:
-					return plan{late: usualLease + time.Second}
+					return plan{late: t.lease + time.Second}
 				case c.job == t.jobs[0]:
 					c.job.taken = true // somebody else has it meanwhile
 				}

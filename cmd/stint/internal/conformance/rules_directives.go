@@ -51,8 +51,8 @@ func drainRule() Rule {
 				}
 			}
 			// One a second and some more: whoever waits for Retry-After needs three.
-			if refused > 8 {
-				return broken("%d claims were refused within %.0f s", refused, drained.Seconds())
+			if most := t.times(drained); refused > int(most.Seconds())+2 {
+				return broken("%d claims were refused within %.0f s", refused, most.Seconds())
 			}
 			return workedToTheEnd(t)
 		},
@@ -62,7 +62,7 @@ func drainRule() Rule {
 // drain answers as a replica that stops, from the first heartbeat on.
 func drain(t *tape, c *call) plan {
 	first := t.of("heartbeat")
-	if len(first) == 0 || c.at.Sub(first[0].at) > drained {
+	if len(first) == 0 || c.at.Sub(first[0].at) > t.times(drained) {
 		return plan{}
 	}
 	switch c.action {

@@ -77,9 +77,12 @@ func timeoutRule() Rule {
 		Name: "timeout", Why: "work is ended at its time limit, deadline_at, and reported while the lease is held, which is not renewed beyond it",
 		script: script{
 			jobs: []Instructions{{Seconds: 40, Child: true}}, limit: 6 * time.Second,
-			over: func(t *tape) bool { return len(t.works) > 0 && !t.working() },
+			over: func(t *tape) bool {
+				return len(t.works) > 0 && !t.working() && (t.done() || time.Now().After(t.jobs[0].deadline.Add(spare)))
+			},
 			most: 17 * time.Second, linger: time.Second,
 		},
+		unsure: true,
 		judge: func(t *tape) finding {
 			f := overWithItsLease(t)
 			if f.state == OK && !t.jobs[0].over() {

@@ -15,6 +15,9 @@ type Config struct {
 	Document []byte   // the API's OpenAPI document
 	Rules    []Rule
 	Parallel int // rules at a time
+	// Tries is how often a rule is tried that looks broken: a busy machine makes
+	// workers late. Each try is twice as slow as the one before.
+	Tries int
 }
 
 // Verdict is what was found about one rule.
@@ -23,6 +26,7 @@ type Verdict struct {
 	State   string   `json:"state"` // OK, Broken or NotChecked
 	Why     string   `json:"why"`
 	Seen    string   `json:"seen"`
+	Tries   int      `json:"tries"`
 	Seconds float64  `json:"seconds"`
 	Tape    []string `json:"tape,omitempty"`   // what was recorded
 	Output  []string `json:"output,omitempty"` // the last lines that the worker printed
@@ -72,15 +76,22 @@ func (c Config) verdict(ctx context.Context, doc *document, rule *Rule) (Verdict
 		return Verdict{}, err
 	}
 	begun := time.Now()
-	t, out, err := c.try(ctx, doc, rule)
-	if err != nil {
-		return Verdict{}, err
+	before := ""
+	for try, slow := 1, 1.0; ; try, slow = try+1, slow*2 {
+		t, out, err := c.try(ctx, doc, rule, slow)
+		if err != nil {
+			return Verdict{}, err
+		}
+		f := t.judged(rule)
+		if try < c.Tries && (f.state == Broken || f.state == NotChecked && rule.unsure) {
+			before = "; before: " + f.seen
+			continue
+		}
+		return Verdict{
+			Rule: rule.Name, State: f.state, Why: rule.Why, Seen: f.seen + before, Tries: try,
+			Seconds: time.Since(begun).Seconds(), Tape: t.lines(), Output: out.lines(),
+		}, nil
 	}
-	f := t.judged(rule)
-	return Verdict{
-		Rule: rule.Name, State: f.state, Why: rule.Why, Seen: f.seen,
-		Seconds: time.Since(begun).Seconds(), Tape: t.lines(), Output: out.lines(),
-	}, nil
 }
 
 // judged is the rule's finding, with what may be behind a breach: a worker that

@@ -189,7 +189,7 @@ func (t *trial) act(c *call, p plan) reply {
 	case !c.job.held(token, now):
 		return t.conflict(c.job, "lease_lost")
 	case c.action == "heartbeat":
-		c.job.expires = now.Add(t.rule.lease)
+		c.job.expires = now.Add(t.lease)
 		c.job.cap()
 		if p.directive == "" {
 			p.directive = "continue"
@@ -197,7 +197,7 @@ func (t *trial) act(c *call, p plan) reply {
 		c.job.cancel = c.job.cancel || p.directive == "cancel"
 		return reply{status: http.StatusOK, body: c.job.renewed(p.directive, now)}
 	case c.action == "log":
-		return reply{status: http.StatusOK, body: map[string]any{"run_id": c.job.run, "seq": c.body["seq"], "duplicate": false}}
+		return reply{status: http.StatusOK, body: c.job.logged(c.body["seq"])}
 	}
 	return problem("not_found", plan{})
 }

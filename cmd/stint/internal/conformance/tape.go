@@ -53,6 +53,8 @@ type work struct {
 // tape is what was seen of one worker. Scripts read it under the trial's lock,
 // verdicts when all is over.
 type tape struct {
+	slow   float64 // times of the script are so many times as long as usual
+	lease  time.Duration
 	begun  time.Time
 	calls  []*call
 	works  []*work
@@ -62,6 +64,9 @@ type tape struct {
 	exit   string    // and how
 	closed time.Time // the recording ended
 }
+
+// times is a time of the script.
+func (t *tape) times(d time.Duration) time.Duration { return time.Duration(t.slow * float64(d)) }
 
 // of are the calls of the actions.
 func (t *tape) of(actions ...string) (all []*call) {

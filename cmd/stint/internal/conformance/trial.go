@@ -29,8 +29,8 @@ const done = "done\n"
 // stepEvery is how often a trial looks whether it is time to go on.
 const stepEvery = 20 * time.Millisecond
 
-// try runs the script of a rule, and is the tape of it.
-func (c Config) try(ctx context.Context, doc *document, rule *Rule) (*tape, *output, error) {
+// try runs the script of a rule, slower by a factor, and is the tape of it.
+func (c Config) try(ctx context.Context, doc *document, rule *Rule, slow float64) (*tape, *output, error) {
 	t := &trial{rule: rule, doc: doc, token: "stint_" + rand.Text(), kept: map[string]keptAnswer{}}
 	watch, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -41,7 +41,9 @@ func (c Config) try(ctx context.Context, doc *document, rule *Rule) (*tape, *out
 	if err != nil {
 		return nil, nil, err
 	}
+	t.slow, t.lease = slow, time.Duration(slow*float64(rule.lease))
 	for _, in := range rule.jobs {
+		in.Seconds *= slow
 		t.jobs = append(t.jobs, newJob(watch.Addr().String(), in))
 	}
 	server := &http.Server{Handler: t, ReadHeaderTimeout: time.Minute}
@@ -63,7 +65,7 @@ func (t *trial) follow(ctx context.Context, p *process) {
 	tick := time.NewTicker(stepEvery)
 	defer tick.Stop()
 	var over time.Time
-	for end := t.begun.Add(t.rule.most); time.Now().Before(end); {
+	for end := t.begun.Add(t.times(t.rule.most)); time.Now().Before(end); {
 		select {
 		case <-ctx.Done():
 			return
@@ -72,7 +74,7 @@ func (t *trial) follow(ctx context.Context, p *process) {
 		if over.IsZero() && t.step(p) {
 			over = time.Now()
 		}
-		if !over.IsZero() && time.Since(over) >= t.rule.linger {
+		if !over.IsZero() && time.Since(over) >= t.times(t.rule.linger) {
 			return
 		}
 	}
