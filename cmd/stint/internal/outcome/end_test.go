@@ -91,7 +91,7 @@ func TestACommandEndsItsAttempt(t *testing.T) {
 		"told complete": {command{end: exit(1), out: "1\n", told: `{"outcome":"complete"}`}, Finish{Action: Complete, Result: []byte("1"), Told: true}, -1},
 		"told complete, killed": {command{end: signal(syscall.SIGTERM), result: "2", told: `{"outcome":"complete","message":"ok"}`},
 			Finish{Action: Complete, Result: []byte("2"), Told: true, Warning: "ok"}, -1},
-		"told release": {command{end: exit(0), told: `{"outcome":"release"}`}, Finish{Action: Release, Told: true}, -1},
+		"told release": {command{end: exit(0), told: "\ufeff{\"outcome\":\"release\"}\r\n"}, Finish{Action: Release, Told: true}, -1},
 		"told snooze": {command{end: exit(0), told: `{"outcome":"snooze","seconds":60,"code":"rate_limited","message":"429"}`},
 			Finish{Action: Snooze, Told: true, Warning: "rate_limited: 429"}, 60},
 		"told fail": {command{end: exit(0), out: "1\n", told: `{"outcome":"fail"}`}, Finish{Action: Fail, Code: "failed", Message: "1", Told: true}, -1},

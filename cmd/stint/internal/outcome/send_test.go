@@ -150,16 +150,19 @@ func TestAReportGetsThrough(t *testing.T) {
 			[]string{same(1)[0], `complete {"warning":"odd; the server refused the result (http_413: The answer was 413 Request Entity Too Large.); the result is null"}`}, ""},
 		"a filter blocks the result": {done, first(says(403, "<html>"), says(403, "<html>"), says(403, "<html>")),
 			append(same(3), `complete {"warning":"odd; the server refused the result (http_403: The answer was 403 Forbidden.); the result is null"}`), ""},
+		"something refuses it three times": {done, first(says(422, ""), says(422, ""), says(422, "")),
+			append(same(3), `complete {"warning":"odd; the server refused the result (http_422: The answer was 422 Unprocessable Entity.); the result is null"}`), ""},
 		"an older server and a failure": {Finish{Action: Fail, Code: "c", Message: "m", Warning: "odd"}, strict(older),
 			[]string{`fail {"error":{"code":"c","message":"m"},"retryable":true,"warning":"odd"}`, `fail {"error":{"code":"c","message":"m"},"retryable":true}`}, ""},
 
-		"answers that pass":    {done, first(says(0, ""), says(503, ""), says(200, "<html>"), says(404, "no backend")), same(5), ""},
-		"a server in trouble":  {done, first(refuses(500, "internal"), refuses(429, "too_many"), says(408, "")), same(4), ""},
-		"a token is replaced":  {done, first(refuses(401, "unauthorized"), refuses(403, "forbidden")), same(3), ""},
-		"the lease is lost":    {done, first(refuses(409, "lease_lost")), same(1), "lease_lost"},
-		"it ended otherwise":   {done, first(refuses(409, "state_conflict")), same(1), "state_conflict"},
-		"the job is gone":      {done, first(refuses(404, "not_found")), same(1), "not_found"},
-		"all of it is refused": {Finish{Action: Release}, first(refuses(422, "validation_failed", "/lease_token")), []string{"release {}"}, "validation_failed"},
+		"answers that pass":         {done, first(says(0, ""), says(503, ""), says(200, "<html>"), says(502, "")), same(5), ""},
+		"a proxy without a backend": {done, first(says(404, ""), says(404, ""), says(404, "")), same(4), ""},
+		"a server in trouble":       {done, first(refuses(500, "internal"), refuses(429, "too_many"), says(408, "")), same(4), ""},
+		"a token is replaced":       {done, first(refuses(401, "unauthorized"), refuses(403, "forbidden")), same(3), ""},
+		"the lease is lost":         {done, first(refuses(409, "lease_lost")), same(1), "lease_lost"},
+		"it ended otherwise":        {done, first(refuses(409, "state_conflict")), same(1), "state_conflict"},
+		"the job is gone":           {done, first(refuses(404, "not_found")), same(1), "not_found"},
+		"all of it is refused":      {Finish{Action: Release}, first(refuses(422, "validation_failed", "/lease_token")), []string{"release {}"}, "validation_failed"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -21,18 +23,70 @@ func FuzzScanner(f *testing.F) {
 	} {
 		f.Add([]byte(seed), 3)
 	}
-	f.Fuzz(func(t *testing.T, out []byte, size int) {
-		s := &Scanner{max: small}
-		got, warning := scan(s, string(out), max(size, 1))
-		want, odd := slow(out)
-		if got != want {
-			t.Errorf("%q: got %q, want %q", out, got, want)
-		}
-		if odd != (warning != "") {
-			t.Errorf("%q: warning %q", out, warning)
-		}
-	})
+	f.Fuzz(compare)
 }
+
+// compare has both read the output, one of them in pieces.
+func compare(t *testing.T, out []byte, size int) {
+	got, warning := scan(&Scanner{max: small}, string(out), max(size, 1))
+	want, odd := slow(out)
+	if got != want {
+		t.Errorf("%q: got %q, want %q", out, got, want)
+	}
+	if odd != (warning != "") {
+		t.Errorf("%q: warning %q", out, warning)
+	}
+}
+
+func TestTheScannerFindsWhatASlowOneFinds(t *testing.T) {
+	t.Parallel()
+	g := generator{rand.New(rand.NewPCG(1, 2))}
+	for range 20_000 {
+		compare(t, []byte(g.output()), 1+g.IntN(8))
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// generator makes outputs of texts of which some are broken in one place.
+type generator struct{ *rand.Rand }
+
+func (g generator) output() string {
+	out := "[7]\n"
+	for range 1 + g.IntN(3) {
+		text := g.value(3)
+		if at := g.IntN(len(text) + 1); g.IntN(2) == 0 {
+			text = text[:at] + g.pick("[", "]", "{", "}", ",", ":", "\"", "x", "0", "-", ".", "e", "E+", "\n", "\\", "\\u", "\x01", "\ufeff", "\xef", "\r") + text[at:]
+		}
+		out += text + g.pick("", " ", "\n", "\n", "\n", "\nx\n", " x\n", ",\n", "\n]\n", "\r\n")
+	}
+	return out
+}
+
+func (g generator) value(depth int) string {
+	if depth == 0 || g.IntN(4) == 0 {
+		return g.pick("1", "-0.5e+1", "0", "1E9", "true", "null", `"a"`, `"b\"c\\"`, `"\u00eF\n"`)
+	}
+	array := g.IntN(2) == 0
+	var parts []string
+	for range g.IntN(4) {
+		part := g.white() + g.value(depth-1) + g.white()
+		if !array {
+			part = g.white() + `"k"` + g.white() + ":" + part
+		}
+		parts = append(parts, part)
+	}
+	text := strings.Join(parts, ",")
+	if array {
+		return "[" + text + g.white() + "]"
+	}
+	return "{" + text + g.white() + "}"
+}
+
+func (g generator) white() string { return g.pick("", "", "", " ", "\n", "\n", "\r\n\t") }
+
+func (g generator) pick(of ...string) string { return of[g.IntN(len(of))] }
 
 // slow is the scanner's oracle.
 func slow(out []byte) (text string, odd bool) {
@@ -52,10 +106,9 @@ func slow(out []byte) (text string, odd bool) {
 			return "", true
 		case err != nil && end-begin > small:
 			best = nil
-			if !firstOfLine(out, end) {
-				end = nextLine(out, end)
+			if at = lineOf(out, end); len(bytes.Trim(out[at:end], white)) > 0 {
+				at = nextLine(out, end)
 			}
-			at = end
 		case err != nil:
 			at = nextLine(out, begin)
 		case end-begin > small:
@@ -111,7 +164,4 @@ func nextLine(out []byte, at int) int {
 	return len(out)
 }
 
-func firstOfLine(out []byte, at int) bool {
-	line := out[bytes.LastIndexByte(out[:at], '\n')+1 : at]
-	return len(bytes.Trim(line, " \t\r")) == 0
-}
+func lineOf(out []byte, at int) int { return bytes.LastIndexByte(out[:at], '\n') + 1 }

@@ -35,7 +35,7 @@ type Scanner struct {
 	inner  inner
 
 	best found  // the last object or array after which other text followed
-	lack string // why best is none although there was a text, or empty
+	lack string // about the last text of which there is no use; counts if best is none
 }
 
 // mode is how the next byte is read.
@@ -66,17 +66,27 @@ type found struct {
 
 // Write takes the next piece of output. It never fails.
 func (s *Scanner) Write(p []byte) (int, error) {
-	for i := 0; i < len(p); i++ {
-		if s.mode == skip {
-			n := bytes.IndexByte(p[i:], '\n')
-			if n < 0 {
-				break
-			}
-			i += n
-		}
+	for i := s.pass(p); i < len(p); i += s.pass(p[i:]) {
 		s.take(p[i])
+		i++
 	}
 	return len(p), nil
+}
+
+// pass is how many bytes there are at once in which nothing can begin or end.
+func (s *Scanner) pass(p []byte) (n int) {
+	switch {
+	case s.mode == skip:
+		if n = bytes.IndexByte(p, '\n'); n < 0 {
+			n = len(p)
+		}
+	case s.mode == within && s.parser.state == inString:
+		for n < len(p) && p[n] >= ' ' && p[n] != '"' && p[n] != '\\' {
+			n++
+		}
+		s.keep(p[:n])
+	}
+	return n
 }
 
 // take reads a byte, and then notes where the next one stands.
@@ -99,7 +109,7 @@ func (s *Scanner) take(c byte) {
 		if s.mode == skip {
 			s.mode = between
 		}
-	case blank(c), s.mode == between: // then it is of a byte order mark
+	case blank(c):
 		s.place = max(s.place, atIndent)
 	default:
 		s.place = further
@@ -158,15 +168,19 @@ func (s *Scanner) within(c byte) {
 	case closes:
 		s.inner.close(len(s.text) + 1)
 	}
-	if s.large {
-		return
-	}
-	if len(s.text) == s.limit() {
+	s.keep([]byte{c})
+}
+
+// keep adds to the text that is being read, unless it is too large.
+func (s *Scanner) keep(p []byte) {
+	switch {
+	case s.large:
+	case len(s.text)+len(p) > s.limit():
 		s.forget("is larger than 256 KiB")
 		s.large, s.text = true, s.text[:0]
-		return
+	default:
+		s.text = append(s.text, p...)
 	}
-	s.text = append(s.text, c)
 }
 
 func (s *Scanner) limit() int {
@@ -227,7 +241,6 @@ func (s *Scanner) done(c byte) {
 // note keeps a text as the best so far.
 func (s *Scanner) note(text []byte, line int) {
 	s.best = found{append(s.best.text[:0], text...), line}
-	s.lack = ""
 }
 
 // End is called when no more comes. The text is nil if there is no result; the

@@ -52,6 +52,7 @@ func TestTheResultIsTheTextThatEndsTheOutput(t *testing.T) {
 		"parts of a large one":     {"[\n" + strings.Repeat("{\"a\":1},\n", Max/9) + "{}\n]\n", "", "larger than 256 KiB"},
 		"too deep":                 {"{\"a\":1}\n" + strings.Repeat("[", 65) + strings.Repeat("]", 65), "", "nested deeper than 64"},
 		"far too deep":             {"{\"a\":1}\n" + strings.Repeat("[\n", 2000) + strings.Repeat("]\n", 2000), "", "nested"},
+		"brackets in a text":       {`["\"` + strings.Repeat("[", 65) + `"]`, `["\"` + strings.Repeat("[", 65) + `"]`, ""},
 		"deep enough":              {strings.Repeat("[\n", 64) + strings.Repeat("]\n", 64), strings.TrimSpace(strings.Repeat("[\n", 64) + strings.Repeat("]\n", 64)), ""},
 		"not UTF-8":                {"{\"a\":1}\n\"\xff\"\n", "", "is not UTF-8"},
 		"a line end within a text": {"[1]\n\"a\nb\"\n", "[1]", followed},
