@@ -246,7 +246,9 @@ func spawnTo(t *testing.T, out *os.File, env []string, name string, args ...stri
 func launch(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{cmd: cmd, out: &apitest.Log{}, ended: make(chan struct{})}
-	cmd.Dir = t.TempDir()
+	if cmd.Dir == "" {
+		cmd.Dir = t.TempDir()
+	}
 	if cmd.Stdout == nil {
 		cmd.Stdout, cmd.Stderr = p.out, p.out
 	}

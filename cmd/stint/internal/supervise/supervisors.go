@@ -23,14 +23,20 @@ type Supervisors struct {
 	running  sync.WaitGroup
 }
 
-// Start runs the command of the job; its outputs go to the writers, which must not
-// block for long. Before the first, it makes this process the parent of orphans and
-// its memory unreadable (PR_SET_DUMPABLE). An error means that nothing of the
-// command runs; it is ErrCommand if there is no use in trying again.
-func (s *Supervisors) Start(j Job, stdout, stderr io.Writer) (*Command, error) {
+// Confine makes this process the parent of orphans and its memory and environment
+// unreadable (PR_SET_DUMPABLE), which Start needs. A worker does so at once: another
+// worker of its user may have a command that reads what it can.
+func (s *Supervisors) Confine() error {
 	s.once.Do(func() { s.confined = confine() })
-	if s.confined != nil {
-		return nil, s.confined
+	return s.confined
+}
+
+// Start runs the command of the job; its outputs go to the writers, which must not
+// block for long. An error means that nothing of the command runs; it is ErrCommand
+// if there is no use in trying again.
+func (s *Supervisors) Start(j Job, stdout, stderr io.Writer) (*Command, error) {
+	if err := s.Confine(); err != nil {
+		return nil, err
 	}
 	c, err := newCommand(j, stdout, stderr)
 	if err != nil {

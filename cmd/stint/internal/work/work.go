@@ -72,6 +72,9 @@ func Run(ctx context.Context, c Config) error {
 	claiming, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w.cancel = cancel
+	if err := w.commands.Confine(); err != nil {
+		return err
+	}
 	err := w.claimAll(claiming)
 	w.finish(ctx)
 	w.commands.Wait()
