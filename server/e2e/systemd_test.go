@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -68,6 +69,30 @@ func hears(t *testing.T, told *net.UnixConn, want string) {
 	n, err := told.Read(text)
 	if got := string(text[:n]); err != nil || got != want {
 		t.Fatalf("heard %q, %v; want %q", got, err, want)
+	}
+}
+
+// A stop that is cut short kills commands that had time left, and loses reports.
+func TestTheWorkersUnitWaitsForTheGrace(t *testing.T) {
+	t.Parallel()
+	u := readUnit(t, "../../docs/systemd/stint-worker.service")
+	for name, want := range map[string]string{"KillMode": "mixed", "KillSignal": "SIGTERM", "OOMPolicy": "continue",
+		"EnvironmentFile": "/etc/stint/worker.env", "RestartPreventExitStatus": "2 5"} {
+		if !slices.Equal(u[name], []string{want}) {
+			t.Errorf("%s is %q, want %q", name, u[name], want)
+		}
+	}
+	_, flags, _ := strings.Cut(u["ExecStart"][0], " --grace ")
+	grace, err := time.ParseDuration(strings.Fields(flags)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, err := strconv.Atoi(u["TimeoutStopSec"][0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if least := grace + 30*time.Second; time.Duration(stop)*time.Second < least {
+		t.Errorf("a stop may take %d s, and needs %s", stop, least)
 	}
 }
 
