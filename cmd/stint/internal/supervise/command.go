@@ -180,7 +180,7 @@ func (c *Command) over(end End) {
 // The supervisor may have told its status; else the kernel has it, unless it is
 // the kill: by the kernel when the supervisor died, or by the sweep after that.
 func (c *Command) endAlone(kept *syscall.WaitStatus, left []string) End {
-	end := End{Alone: true, Left: left, Asked: c.stopped.Load(), Expired: c.expired.Load()}
+	end := End{Alone: true, Crash: c.complaint.String(), Left: left, Asked: c.stopped.Load(), Expired: c.expired.Load()}
 	switch {
 	case c.status != nil:
 		end.Status, end.Known = *c.status, true
@@ -266,10 +266,14 @@ func (c *complaint) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (c *complaint) err() error {
+func (c *complaint) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if text := strings.TrimSpace(string(c.text)); text != "" {
+	return strings.TrimSpace(string(c.text))
+}
+
+func (c *complaint) err() error {
+	if text := c.String(); text != "" {
 		return errors.New(text)
 	}
 	return nil

@@ -22,6 +22,14 @@ func TestAFrozenSupervisorIsGivenUp(t *testing.T) {
 	a.nothingLeft()
 }
 
+func TestACrashOfTheSupervisorIsTold(t *testing.T) {
+	t.Parallel()
+	c, _, _ := started(t, shell("echo panic; sleep 1000"))
+	if end := c.End(); !end.Alone || end.Known || !strings.Contains(end.Crash, "the attempt is broken") {
+		t.Errorf("ended as %+v", end)
+	}
+}
+
 func TestAKillDoesNotWaitForAFrozenSupervisor(t *testing.T) {
 	t.Parallel()
 	c, _, _ := started(t, shell("sleep 1000"))

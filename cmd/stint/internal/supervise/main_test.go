@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -59,6 +60,9 @@ func newRecorder(handover []byte) (Attempt, error) {
 }
 
 func (r *recorder) Output(stream int, p []byte) {
+	if bytes.HasPrefix(p, []byte("panic")) {
+		panic("the attempt is broken")
+	}
 	r.seen += int64(len(p))
 	r.report = append(r.report, p[:min(len(p), max(0, 100-len(r.report)))]...)
 }

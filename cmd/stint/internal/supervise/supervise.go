@@ -52,6 +52,7 @@ type End struct {
 	Asked   bool               // Terminate or Kill came before the end was seen
 	Expired bool               // Until had passed before the end was seen
 	Alone   bool               // the supervisor died: its report is lost, and outputs may be
+	Crash   string             // the beginning of what it printed then, if that was a fault of its own
 	Left    []string           // processes that could not be killed, as "pid 77 (sudo)"
 	Dropped int64              // bytes of output that the worker did not take in time
 	Report  []byte             // made by Attempt.Ended; nil if the supervisor died

@@ -83,6 +83,7 @@ func (s *supervisor) start(attempt func([]byte) (Attempt, error)) (err error) {
 	}
 	s.out.add(numbered(msgStarted, int64(s.its.command)))
 	s.pipes.copy(s.job.Stdin)
+	s.job = wireJob{} // it may be large
 	return nil
 }
 

@@ -50,7 +50,8 @@ func openTerminal(t *testing.T) (controller, terminal *os.File) {
 	return controller, terminal
 }
 
-// The worker ignores some signals, and was itself started with others ignored.
+// The worker ignores some signals, and was itself started with others ignored or
+// blocked.
 func TestACommandStartsWithDefaultSignals(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ trap, ignored string }{
@@ -61,8 +62,8 @@ func TestACommandStartsWithDefaultSignals(t *testing.T) {
 			t.Parallel()
 			a := newApart(t, "")
 			a.job.Path, a.job.Args = "/bin/cat", []string{"cat", "/proc/self/status"}
-			a.cmd.Path = "/bin/sh"
-			a.cmd.Args = []string{"sh", "-c", tt.trap + `; exec "$0"`, a.image()}
+			a.cmd.Path = "/usr/bin/env"
+			a.cmd.Args = []string{"env", "--block-signal=TERM,USR2", "sh", "-c", tt.trap + `; exec "$0"`, a.image()}
 			a.start()
 			_, got := a.settle()
 			for _, want := range []string{"SigIgn:\t" + tt.ignored, "SigBlk:\t0000000000000000", "SigCgt:\t0000000000000000"} {
