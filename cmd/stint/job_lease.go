@@ -107,9 +107,15 @@ func (g *globals) printClaimed(cmd *cobra.Command, done api.Reply[claimedJobs]) 
 	return g.printList(cmd, page{Data: done.Value.Jobs}, "id", "kind", "attempt", "key", "lease_token", "lease_expires_at", "deadline_at")
 }
 
-// leaseCmd is a command that acts on a job by its lease.
-func leaseCmd(g *globals, use, short string, act func(ctx context.Context, c *client.Client, id, lease string) (*http.Response, error)) *cobra.Command {
-	var lease string
+// ended is the attempt that a command ends.
+type ended struct {
+	id, lease string
+	warning   *string
+}
+
+// finishCmd is a command that ends an attempt by its lease.
+func finishCmd(g *globals, use, short string, act func(ctx context.Context, c *client.Client, e ended) (*http.Response, error)) *cobra.Command {
+	var lease, warning string
 	cmd := &cobra.Command{
 		Use:   use + " ID --lease-token @FILE",
 		Short: short,
@@ -119,7 +125,7 @@ func leaseCmd(g *globals, use, short string, act func(ctx context.Context, c *cl
 			if err != nil {
 				return err
 			}
-			resp, err := act(cmd.Context(), c, args[0], lease)
+			resp, err := act(cmd.Context(), c, ended{args[0], lease, optional(warning)})
 			if _, wrong := err.(*exitError); wrong {
 				return err
 			}
@@ -132,19 +138,20 @@ func leaseCmd(g *globals, use, short string, act func(ctx context.Context, c *cl
 		},
 	}
 	addLease(cmd, &lease)
+	cmd.Flags().StringVar(&warning, "warning", "", "a remark for people, kept on the run")
 	return cmd
 }
 
 func jobCompleteCmd(g *globals) *cobra.Command {
 	var result string
 	var cmd *cobra.Command
-	cmd = leaseCmd(g, "complete", "Finish a job: it succeeded", func(ctx context.Context, c *client.Client, id, lease string) (*http.Response, error) {
+	cmd = finishCmd(g, "complete", "Finish a job: it succeeded", func(ctx context.Context, c *client.Client, e ended) (*http.Response, error) {
 		value, err := readJSON("--result", result, cmd.InOrStdin())
 		if err != nil {
 			return nil, usage(err)
 		}
-		contentType, body := api.Body(client.CompleteJobRequest{LeaseToken: lease, Result: value})
-		return c.CompleteJobWithBody(ctx, id, nil, contentType, body)
+		contentType, body := api.Body(client.CompleteJobRequest{LeaseToken: e.lease, Result: value, Warning: e.warning})
+		return c.CompleteJobWithBody(ctx, e.id, nil, contentType, body)
 	})
 	cmd.Flags().StringVar(&result, "result", "", "any JSON value; @FILE, @-")
 	return cmd
@@ -155,8 +162,8 @@ func jobFailCmd(g *globals) *cobra.Command {
 	var final bool
 	var after time.Duration
 	var cmd *cobra.Command
-	cmd = leaseCmd(g, "fail", "Finish an attempt: it failed", func(ctx context.Context, c *client.Client, id, lease string) (*http.Response, error) {
-		body := client.FailJobRequest{LeaseToken: lease, Error: client.ErrorBody{Code: code, Message: message}}
+	cmd = finishCmd(g, "fail", "Finish an attempt: it failed", func(ctx context.Context, c *client.Client, e ended) (*http.Response, error) {
+		body := client.FailJobRequest{LeaseToken: e.lease, Error: client.ErrorBody{Code: code, Message: message}, Warning: e.warning}
 		if final {
 			body.Retryable = new(bool)
 		}
@@ -164,7 +171,7 @@ func jobFailCmd(g *globals) *cobra.Command {
 		if body.RetryAfterSeconds, err = givenSeconds(cmd, "retry-after", after); err != nil {
 			return nil, err
 		}
-		return c.FailJob(ctx, id, nil, body)
+		return c.FailJob(ctx, e.id, nil, body)
 	})
 	cmd.Flags().StringVar(&code, "code", "failed", "what went wrong, for programs")
 	cmd.Flags().StringVar(&message, "message", "", "what went wrong, for people")
@@ -175,19 +182,19 @@ func jobFailCmd(g *globals) *cobra.Command {
 
 func jobSnoozeCmd(g *globals) *cobra.Command {
 	var wait time.Duration
-	cmd := leaseCmd(g, "snooze", "Give a job back until later; the attempt does not count", func(ctx context.Context, c *client.Client, id, lease string) (*http.Response, error) {
+	cmd := finishCmd(g, "snooze", "Give a job back until later; the attempt does not count", func(ctx context.Context, c *client.Client, e ended) (*http.Response, error) {
 		if wait%time.Second != 0 {
 			return nil, usagef("--for is in whole seconds")
 		}
-		return c.SnoozeJob(ctx, id, nil, client.SnoozeJobRequest{LeaseToken: lease, Seconds: int64(wait / time.Second)})
+		return c.SnoozeJob(ctx, e.id, nil, client.SnoozeJobRequest{LeaseToken: e.lease, Seconds: int64(wait / time.Second), Warning: e.warning})
 	})
 	cmd.Flags().DurationVar(&wait, "for", time.Minute, "until it may be claimed again")
 	return cmd
 }
 
 func jobReleaseCmd(g *globals) *cobra.Command {
-	return leaseCmd(g, "release", "Give a job back at once; the attempt does not count", func(ctx context.Context, c *client.Client, id, lease string) (*http.Response, error) {
-		return c.ReleaseJob(ctx, id, nil, client.ReleaseJobRequest{LeaseToken: lease})
+	return finishCmd(g, "release", "Give a job back at once; the attempt does not count", func(ctx context.Context, c *client.Client, e ended) (*http.Response, error) {
+		return c.ReleaseJob(ctx, e.id, nil, client.ReleaseJobRequest{LeaseToken: e.lease, Warning: e.warning})
 	})
 }
 

@@ -52,7 +52,7 @@ func run() int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(root.ErrOrStderr(), "stint:", message(err))
+	fmt.Fprintln(root.ErrOrStderr(), "stint:", readable(message(err)))
 	return exitCode(err)
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/spf13/cobra"
 )
@@ -78,7 +77,7 @@ func (g *globals) printAction(cmd *cobra.Command, raw json.RawMessage, id, words
 	case g.Output != "table":
 		return printJSON(w, raw)
 	}
-	_, err := fmt.Fprintln(w, words)
+	_, err := fmt.Fprintln(w, readable(words))
 	return err
 }
 
@@ -133,15 +132,6 @@ func cell(value json.RawMessage, name string) string {
 		text = text[:len("2006-01-02T15:04:05")] + "Z"
 	}
 	return printable(text)
-}
-
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, s)
 }
 
 func short(s string) string {

@@ -12,7 +12,7 @@ import (
 
 func runCmd(g *globals) *cobra.Command {
 	cmd := &cobra.Command{Use: "run", Short: "Look at the ledger: every attempt of every job"}
-	cmd.AddCommand(runListCmd(g), runShowCmd(g))
+	cmd.AddCommand(runListCmd(g), runShowCmd(g), runLogsCmd(g))
 	return cmd
 }
 

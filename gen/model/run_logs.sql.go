@@ -37,5 +37,6 @@ type RunLogListRow struct {
 
 type RunLogTrimParams struct {
 	RunID string
+	Above int64
 	Place int64
 }

@@ -92,13 +92,15 @@ func (q *Queries) RunLogList(ctx context.Context, arg RunLogListParams) ([]RunLo
 const RunLogTrim = `-- name: RunLogTrim :exec
 delete from run_logs
 where run_id = $1
-    and place <= $2
+    and place > $2
+    and place <= $3
 `
 
 type RunLogTrimParams = model.RunLogTrimParams
 
-// Deletes the pieces of a run that end at a place or before. Primary key.
+// Deletes the pieces of a run that end at a place or before. All up to @above are
+// gone already: so entries that await the vacuum are not read again. Primary key.
 func (q *Queries) RunLogTrim(ctx context.Context, arg RunLogTrimParams) error {
-	_, err := q.db.Exec(ctx, RunLogTrim, arg.RunID, arg.Place)
+	_, err := q.db.Exec(ctx, RunLogTrim, arg.RunID, arg.Above, arg.Place)
 	return err
 }

@@ -20,7 +20,9 @@ where run_id = @run_id
 order by place;
 
 -- name: RunLogTrim :exec
--- Deletes the pieces of a run that end at a place or before. Primary key.
+-- Deletes the pieces of a run that end at a place or before. All up to @above are
+-- gone already: so entries that await the vacuum are not read again. Primary key.
 delete from run_logs
 where run_id = @run_id
+    and place > @above
     and place <= @place;

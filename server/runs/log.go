@@ -75,7 +75,7 @@ func (in AppendIn) add(ctx context.Context, q model.Querier, now coltype.Time, r
 		before = last.Place
 	}
 	if before > 0 {
-		if err := q.RunLogTrim(ctx, model.RunLogTrimParams{RunID: runID, Place: before}); err != nil {
+		if err := q.RunLogTrim(ctx, model.RunLogTrimParams{RunID: runID, Above: last.Place - LogBytes, Place: before}); err != nil {
 			return Appended{}, fmt.Errorf("trim the log of %s: %w", runID, err)
 		}
 	}
