@@ -14,9 +14,10 @@ type proxy struct {
 	listener net.Listener
 	target   func() string // host:port
 
-	mu    sync.Mutex
-	mode  string
-	conns map[net.Conn]bool
+	mu      sync.Mutex
+	mode    string
+	changed chan struct{} // closed when the mode changes
+	conns   map[net.Conn]bool
 	// answered runs at the first bytes that the target sends, which are then not
 	// passed on; see onAnswer.
 	answered func()
@@ -24,9 +25,10 @@ type proxy struct {
 
 // The modes of a proxy.
 const (
-	open   = "open"
-	closed = "closed" // connections are cut, and new ones at once
-	silent = "silent" // connections stay, and nothing passes
+	open    = "open"
+	closed  = "closed"  // connections are cut, and new ones at once
+	silent  = "silent"  // connections stay, and nothing passes, then or later
+	stalled = "stalled" // nothing passes until the mode changes
 )
 
 func newProxy(t *testing.T, target func() string) *proxy {
@@ -35,7 +37,7 @@ func newProxy(t *testing.T, target func() string) *proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{t: t, listener: listener, target: target, mode: open, conns: map[net.Conn]bool{}}
+	p := &proxy{t: t, listener: listener, target: target, mode: open, changed: make(chan struct{}), conns: map[net.Conn]bool{}}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {
@@ -61,11 +63,11 @@ func (p *proxy) set(mode string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.mode = mode
-	if mode != open {
+	close(p.changed)
+	p.changed = make(chan struct{})
+	if mode == closed {
 		for conn := range p.conns {
-			if mode == closed {
-				conn.Close()
-			}
+			conn.Close()
 		}
 	}
 }
@@ -123,16 +125,14 @@ func (p *proxy) serve(client net.Conn) {
 // pass passes bytes from one side on until either ends.
 func (p *proxy) pass(to, from net.Conn, first func()) {
 	buf := make([]byte, 32<<10)
+	lost := false // what is behind a gap is of no use to anybody
 	for {
 		n, err := from.Read(buf)
 		if n > 0 && first != nil {
 			first()
 			return
 		}
-		p.mu.Lock()
-		mode := p.mode
-		p.mu.Unlock()
-		if n > 0 && mode == open {
+		if lost = lost || p.passing() == silent; n > 0 && !lost {
 			if _, err := to.Write(buf[:n]); err != nil {
 				return
 			}
@@ -145,5 +145,18 @@ func (p *proxy) pass(to, from net.Conn, first func()) {
 			}
 			return
 		}
+	}
+}
+
+// passing is the mode, once that is none in which bytes wait.
+func (p *proxy) passing() string {
+	for {
+		p.mu.Lock()
+		mode, changed := p.mode, p.changed
+		p.mu.Unlock()
+		if mode != stalled {
+			return mode
+		}
+		<-changed
 	}
 }

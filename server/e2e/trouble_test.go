@@ -1,0 +1,124 @@
+//go:build linux
+
+package e2e
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stint-run/stint/server/dbtest"
+)
+
+// troubleSeed and troubleRound run a round again that went wrong.
+const (
+	troubleSeed  = "STINT_TROUBLE_SEED"
+	troubleRound = "STINT_TROUBLE_ROUND"
+)
+
+// roundsAtOnce is how many rounds share a server: they take long, and do little.
+const roundsAtOnce = 10
+
+// trouble runs sets of rounds on both engines.
+func trouble(t *testing.T, sets int) {
+	t.Helper()
+	seed := rand.Uint64()
+	if text := os.Getenv(troubleSeed); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%s=%d", troubleSeed, seed)
+	dbtest.Engines(t, func(t *testing.T, engine string) {
+		p := start(t, engine, "--reap-every", "100ms")
+		for set := range sets {
+			troubledSet(t, p, seed, numbers(t, engine, set))
+		}
+	})
+}
+
+// numbers are those of the rounds of a set; the engines' are different ones.
+func numbers(t *testing.T, engine string, set int) (all []int) {
+	t.Helper()
+	if text := os.Getenv(troubleRound); text != "" {
+		only, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if engines[only%len(engines)] != engine {
+			return nil
+		}
+		return []int{only}
+	}
+	for i := range roundsAtOnce * len(engines) {
+		if engines[i%len(engines)] == engine {
+			all = append(all, set*roundsAtOnce*len(engines)+i)
+		}
+	}
+	return all
+}
+
+// troubledSet runs rounds side by side; their server is frozen once.
+func troubledSet(t *testing.T, p *process, seed uint64, numbers []int) {
+	t.Helper()
+	rounds := make([]*round, len(numbers))
+	for i, n := range numbers {
+		rounds[i] = newRound(t, p, seed, n)
+	}
+	var all sync.WaitGroup
+	for _, r := range rounds {
+		all.Go(r.run)
+	}
+	freezeServer(p, seed, rounds)
+	all.Wait()
+	for _, r := range rounds {
+		if len(r.watch.faults) > 0 || os.Getenv(troubleRound) != "" {
+			t.Logf("%s=%d %s=%d make … shows it again:\n%s", troubleSeed, seed, troubleRound, r.number, r.report())
+		}
+		for _, fault := range r.watch.faults {
+			t.Errorf("round %d: %s", r.number, fault)
+		}
+	}
+	t.Log(measured(rounds))
+}
+
+func newRound(t *testing.T, p *process, seed uint64, number int) *round {
+	t.Helper()
+	r := &round{server: p, number: number, plan: planOf(seed, number), over: make(chan struct{}), runs: map[string]ledgerRun{}}
+	var err error
+	if r.watch, err = newWatch(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	r.network = newProxy(t, func() string { return p.URL()[len("http://"):] })
+	return r
+}
+
+// freezeServer stops the server once, at a moment that the first round's number
+// draws.
+func freezeServer(p *process, seed uint64, rounds []*round) {
+	if len(rounds) == 0 {
+		return
+	}
+	d := drawOf(^seed, rounds[0].number/len(engines)/roundsAtOnce)
+	wait, lasts := d.between(time.Second, 12*time.Second), d.between(500*time.Millisecond, 7*time.Second)
+	<-time.After(wait)
+	began := time.Now()
+	p.signal(syscall.SIGSTOP)
+	for _, r := range rounds {
+		r.watch.note("the server is frozen for %v", lasts)
+	}
+	<-time.After(lasts)
+	p.signal(syscall.SIGCONT)
+	for _, r := range rounds {
+		r.notReached(span{began, time.Now()})
+		r.watch.note("over: the server is frozen")
+	}
+}
+
+// notReached notes a time in which no report could come through.
+func (r *round) notReached(s span) { r.watch.set(func() { r.away = append(r.away, s) }) }
