@@ -14,8 +14,9 @@ import (
 const (
 	// When the worker itself stops, commands have had Grace already.
 	killAfter = 5 * time.Second
-	// startAgain is how long a slot stays empty whose command could not be started.
-	startAgain = 10 * time.Second
+	// giveBackPause is how long a slot stays empty that gave a job back unworked:
+	// the job can be claimed again at once.
+	giveBackPause = 10 * time.Second
 )
 
 // attempt is a job at work.
@@ -45,12 +46,13 @@ func (w *worker) attempt(j job) *attempt {
 // never be run is the end of the worker.
 func (w *worker) work(ctx context.Context, j job) {
 	a := w.attempt(j)
-	if !a.held() {
+	if !a.held(ctx) {
 		return
 	}
 	if a.limit.length > 0 && boottime.Until(a.limit.at) <= 0 {
 		a.log.Warn("the time limit had passed when the claim's answer came: giving the job back")
 		a.release()
+		pause(ctx, giveBackPause)
 		return
 	}
 	err := a.run()
@@ -63,7 +65,7 @@ func (w *worker) work(ctx context.Context, j job) {
 		return
 	}
 	a.log.Error("cannot run the command for now", "error", err.Error())
-	pause(ctx, startAgain)
+	pause(ctx, giveBackPause)
 }
 
 // run runs the command and reports how it ended. Its error is one of the start.

@@ -22,6 +22,8 @@ const (
 	// lastClaim is how long a worker that stops waits for what it may have
 	// claimed. The server looks at once and again each second.
 	lastClaim = 1500 * time.Millisecond
+	// lastTokens is how many leases a worker remembers.
+	lastTokens = 1000
 	// timeoutsAgain is how soon a server that knew no time limits is asked again.
 	timeoutsAgain = time.Minute
 )
@@ -111,6 +113,7 @@ type claims struct {
 	pause     api.Backoff
 	lost      *request         // the last claim, while its answer did not come
 	timeouts  boottime.Instant // from then on claims carry the time limit
+	tokens    []string         // the last leases
 }
 
 // request is one claim. A claim whose answer was lost may have taken jobs, so
@@ -168,8 +171,21 @@ func (c *claims) next(ctx context.Context, limit int) ([]job, error) {
 		return nil, nil
 	}
 	c.idleSince = time.Now()
-	c.claimed += len(got.Jobs)
-	return jobsOf(got.Jobs, r.sent)
+	jobs, err := jobsOf(got.Jobs, r.sent)
+	jobs = slices.DeleteFunc(jobs, c.again)
+	c.claimed += len(jobs)
+	return jobs, err
+}
+
+// again tells whether a job was claimed under that very lease before: an answer
+// that came twice, such as through a proxy that keeps answers.
+func (c *claims) again(j job) bool {
+	if slices.Contains(c.tokens, j.LeaseToken) {
+		c.Log.Warn("the same claim of a job came twice: leaving it", "job", j.ID)
+		return true
+	}
+	c.tokens = append(c.tokens[max(0, len(c.tokens)-lastTokens+1):], j.LeaseToken)
+	return false
 }
 
 func (c *claims) ask(ctx context.Context, r *request) (claimed, error) {

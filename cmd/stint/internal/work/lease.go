@@ -32,7 +32,8 @@ type lease struct {
 
 // leaseOf is the lease of a claimed job. Both times of the claim's answer are
 // the server's. A lease does not reach beyond the job's time limit; how long it
-// would be without is then not known, so heartbeats ask for the kind's own.
+// would be without is then not known, so heartbeats ask for the kind's own, as
+// they do where the server gives less than may be asked for.
 func (w *worker) leaseOf(j job) lease {
 	l := lease{beaten: j.since, sure: j.since}
 	if j.LeaseExpiresAt == nil {
@@ -40,15 +41,22 @@ func (w *worker) leaseOf(j job) lease {
 	}
 	granted := j.LeaseExpiresAt.Sub(j.UpdatedAt).Round(time.Second)
 	l.length, l.sure = granted, j.since.Add(granted)
-	if j.DeadlineAt == nil || j.LeaseExpiresAt.Before(*j.DeadlineAt) {
-		l.seconds = seconds(granted)
-		return l
+	cut := reaches(*j.LeaseExpiresAt, j.DeadlineAt)
+	if cut {
+		l.length = max(granted, w.Lease, minLease)
 	}
-	l.length = max(granted, w.Lease, minLease)
-	if w.Lease > 0 {
+	switch {
+	case w.Lease > 0:
 		l.seconds = seconds(w.Lease)
+	case !cut && granted >= minLease:
+		l.seconds = seconds(granted)
 	}
 	return l
+}
+
+// reaches tells whether a lease was cut by a time limit.
+func reaches(expires time.Time, deadline *time.Time) bool {
+	return deadline != nil && !expires.Before(*deadline)
 }
 
 func seconds(d time.Duration) *int64 {
@@ -59,20 +67,28 @@ func seconds(d time.Duration) *int64 {
 // until is the moment from which somebody else may have the job.
 func (l *lease) until() boottime.Instant { return l.sure.Add(leaseSpare) }
 
-// renewed is called when a heartbeat that was sent then has been answered.
+// renewed is called when a heartbeat that was sent then has been answered. An
+// older server does not tell its time, and gives what was asked for.
 func (l *lease) renewed(sent boottime.Instant, beat client.HeartbeatAnswer) {
-	length := l.length
-	if !beat.Now.IsZero() { // an older server does not tell, and cuts no lease
-		length = beat.LeaseExpiresAt.Sub(beat.Now)
+	granted := l.length
+	if !beat.Now.IsZero() {
+		granted = beat.LeaseExpiresAt.Sub(beat.Now)
+		if !reaches(beat.LeaseExpiresAt, beat.DeadlineAt) {
+			l.length = granted
+		}
 	}
-	l.beaten, l.sure = sent, sent.Add(length)
+	l.beaten, l.sure = sent, sent.Add(granted)
 }
+
+// next is when the next heartbeat is due.
+func (l *lease) next() boottime.Instant { return l.beaten.Add(l.length / 3) }
 
 // held makes sure of the lease before anything is done under it. A claim waits
 // at the server for longer than a short lease lasts, and its answer may be the
 // repetition of one that was lost: then only the server knows. It knows too how
-// much is left of a time limit, whose moment is told in its own time.
-func (a *attempt) held() bool {
+// much is left of a time limit, whose moment is told in its own time. A job that
+// is given back would come again at once, so the slot waits, or less if ctx ends.
+func (a *attempt) held(ctx context.Context) bool {
 	sent := boottime.Now()
 	if sent < a.lease.sure && a.job.DeadlineAt == nil {
 		return true
@@ -88,14 +104,14 @@ func (a *attempt) held() bool {
 	default:
 		a.log.Warn("cannot make sure of the lease: giving the job back", "error", err.Error())
 		a.release()
+		pause(ctx, giveBackPause)
 	}
 	return false
 }
 
 // heartbeats renews the lease of a command until ctx ends or the lease is gone.
 func (a *attempt) heartbeats(ctx context.Context, c *supervise.Command) {
-	every := a.lease.length / 3
-	next := a.lease.beaten.Add(every)
+	next := a.lease.next()
 	for pauseUntil(ctx, next) {
 		sent := boottime.Now()
 		beat, err := a.heartbeat(ctx)
@@ -105,7 +121,7 @@ func (a *attempt) heartbeats(ctx context.Context, c *supervise.Command) {
 		case err == nil:
 			a.renewed(sent, beat)
 			c.Extend(a.lease.until())
-			next = sent.Add(every)
+			next = a.lease.next()
 			continue
 		case gone(err):
 			a.log.Warn("the lease is gone: killing the command", "error", err.Error())

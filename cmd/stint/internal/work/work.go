@@ -70,12 +70,12 @@ func Run(ctx context.Context, c Config) error {
 		slots: make(chan struct{}, c.Concurrency), stop: make(chan struct{}),
 	}
 	claiming, cancel := context.WithCancel(ctx)
-	defer cancel()
 	w.cancel = cancel
 	if err := w.commands.Confine(); err != nil {
 		return err
 	}
 	err := w.claimAll(claiming)
+	cancel()
 	w.finish(ctx)
 	w.commands.Wait()
 	return errors.Join(err, w.broken)

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,11 +78,13 @@ func (f *fake) actions() string {
 
 const none = `{"jobs":[],"poll_after_ms":5}`
 
+var leases atomic.Int64
+
 // oneJob is a claim's answer with a job whose lease lasts for d.
 func oneJob(d time.Duration) string {
 	now := time.Now().UTC()
-	return fmt.Sprintf(`{"jobs":[{"id":"job_1","kind":"k","attempt":1,"run_id":"run_1","lease_token":"secret","updated_at":%q,"lease_expires_at":%q}],"poll_after_ms":0}`,
-		now.Format(time.RFC3339Nano), now.Add(d).Format(time.RFC3339Nano))
+	return fmt.Sprintf(`{"jobs":[{"id":"job_1","kind":"k","attempt":1,"run_id":"run_1","lease_token":"secret-%d","updated_at":%q,"lease_expires_at":%q}],"poll_after_ms":0}`,
+		leases.Add(1), now.Format(time.RFC3339Nano), now.Add(d).Format(time.RFC3339Nano))
 }
 
 const (
@@ -142,6 +145,24 @@ func TestALostClaimIsAskedForUnderItsKey(t *testing.T) {
 	claims := f.done("claim")
 	if len(claims) != 3 || claims[0].key == "" || claims[0] != claims[1] || claims[1] != claims[2] {
 		t.Errorf("claims %+v", claims)
+	}
+}
+
+func TestAClaimThatIsAnsweredTwiceIsWorkedOnce(t *testing.T) {
+	t.Parallel()
+	answer := oneJob(time.Minute)
+	f := &fake{reply: func(f *fake, c call) (int, string) {
+		switch {
+		case c.action == "claim" && len(f.of("claim")) < 3:
+			return 200, answer
+		case c.action == "claim":
+			return 200, oneJob(time.Minute)
+		}
+		return 200, finished
+	}}
+	end(t, startWork(t, f, Config{MaxJobs: 2}, "true"))
+	if got := f.actions(); got != "claim complete claim claim complete" {
+		t.Errorf("the server was asked for %q", got)
 	}
 }
 
