@@ -23,12 +23,14 @@ func TestAnswersAreThoseOfTheAPI(t *testing.T) {
 	now := time.Now()
 	j := newJob("127.0.0.1:1", Instructions{})
 	j.claim(now, usualLease, time.Hour)
+	refused := problem("validation_failed", plan{retryAfter: 2})
+	refused.body["errors"] = items([]string{"/colour: unknown member"})
 	for name, body := range map[string]any{
 		"ClaimAnswer":     map[string]any{"jobs": []any{j.claimed("w-1")}, "poll_after_ms": 0},
 		"HeartbeatAnswer": j.renewed("continue", now),
 		"LogAnswer":       j.logged(1),
 		"Finished":        j.finished("complete"),
-		"Problem":         problem("lease_lost", plan{retryAfter: 2}).body,
+		"Problem":         refused.body,
 	} {
 		var value any
 		if err := json.Unmarshal(encoded(body), &value); err != nil {

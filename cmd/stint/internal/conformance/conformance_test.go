@@ -94,6 +94,7 @@ func TestEachRuleIsSeenToBeBroken(t *testing.T) {
 		c := config(t, flaw, rule)
 		group.Go(func() {
 			err := conformance.Run(t.Context(), c, func(v conformance.Verdict) {
+				t.Logf("%s: %s", flaw, v.Seen)
 				if v.State != conformance.Broken {
 					t.Errorf("%s: %s", flaw, show(v))
 				}

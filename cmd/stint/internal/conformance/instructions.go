@@ -60,6 +60,8 @@ func (t Text) Bytes() ([]byte, error) {
 // Do is the program behind {command}: it reads a job, or a job's payload, from
 // standard input, does what it says, and is over by os.Exit.
 func Do(stdin io.Reader) {
+	// The process that this runs in may catch signals for another purpose.
+	signal.Reset()
 	in, err := read(stdin)
 	if err == nil {
 		err = in.do()

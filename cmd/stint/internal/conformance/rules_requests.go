@@ -150,7 +150,7 @@ func (t *tape) ending(j *job) string {
 		return "no finish came"
 	}
 	last := all[len(all)-1]
-	return "the last of " + plural(len(all), "finish", "finishes") + ", " + last.action + ", had the answer " + last.outcome()
+	return "the last of " + plural(len(all), "finish", "finishes") + " was " + last.action + ": " + last.outcome()
 }
 
 // afterRetryAfter is kept if whatever was refused for a time came again, not early.

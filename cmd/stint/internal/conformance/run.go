@@ -3,6 +3,8 @@ package conformance
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -89,9 +91,20 @@ func (c Config) verdict(ctx context.Context, doc *document, rule *Rule) (Verdict
 		}
 		return Verdict{
 			Rule: rule.Name, State: f.state, Why: rule.Why, Seen: f.seen + before, Tries: try,
-			Seconds: time.Since(begun).Seconds(), Tape: t.lines(), Output: out.lines(),
+			Seconds: time.Since(begun).Seconds(), Tape: shortened(t.lines()), Output: shortened(out.lines()),
 		}, nil
 	}
+}
+
+// mostLines is how much of a tape or an output is told: its beginning and its end.
+const mostLines = 80
+
+func shortened(lines []string) []string {
+	if len(lines) <= mostLines {
+		return lines
+	}
+	head, tail := lines[:mostLines/2], lines[len(lines)-mostLines/2:]
+	return slices.Concat(head, []string{fmt.Sprintf("… %d lines more …", len(lines)-mostLines)}, tail)
 }
 
 // judged is the rule's finding, with what may be behind a breach: a worker that
