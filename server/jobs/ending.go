@@ -128,7 +128,11 @@ func takeAgain(next *model.JobSettleParams, job model.Job, now coltype.Time) err
 // againOf reads what was kept by keepAgain. A replica of the release before kept
 // no time limit: the job's stays.
 func againOf(job model.Job) (again, error) {
-	a := again{TimeoutSeconds: job.TimeoutSeconds}
+	var a again
+	if job.TimeoutSeconds != nil {
+		timeout := *job.TimeoutSeconds // json writes to where the pointer leads
+		a.TimeoutSeconds = &timeout
+	}
 	if err := json.Unmarshal(job.Again, &a); err != nil {
 		return again{}, fmt.Errorf("read again of %s: %w", job.ID, err)
 	}

@@ -46,6 +46,7 @@ func (q *queue) enqueue(t *rapid.T) {
 	if rapid.Bool().Draw(t, "later") {
 		in.RunAt = q.d.Now.Add(time.Duration(rapid.IntRange(-9, 9).Draw(t, "s")) * time.Second)
 	}
+	in.Timeout = timeout(t)
 	out, err := q.d.tryEnqueue(in)
 	if err != nil || out[0].Err != nil {
 		t.Fatalf("enqueue: %v", err)
@@ -54,7 +55,16 @@ func (q *queue) enqueue(t *rapid.T) {
 }
 
 func (q *queue) claim(t *rapid.T) {
-	q.held = append(q.held, q.d.claimIn(jobs.ClaimIn{Limit: rapid.Int64Range(1, 3).Draw(t, "limit")})...)
+	in := jobs.ClaimIn{Limit: rapid.Int64Range(1, 3).Draw(t, "limit"), Timeout: timeout(t)}
+	q.held = append(q.held, q.d.claimIn(in)...)
+}
+
+// timeout is a time limit about as long as the lease, or none.
+func timeout(t *rapid.T) *int64 {
+	if rapid.Bool().Draw(t, "timed") {
+		return ptr(rapid.Int64Range(1, 120).Draw(t, "timeout"))
+	}
+	return nil
 }
 
 // finish ends a claim, present or stale; what it must not do shows in check.
@@ -95,6 +105,7 @@ var invariants = map[string]string{
 	"two live jobs of a key":              "select count(*) from (select key from jobs where state in ('pending', 'claimed') and key is not null group by key having count(*) > 1) x",
 	"a claimed job without a running run": "select count(*) from jobs j where state = 'claimed' and (select count(*) from runs r where r.job_id = j.id and r.status = 'running') <> 1",
 	"a running run of no claimed job":     "select count(*) from runs r where status = 'running' and not exists (select 1 from jobs j where j.id = r.job_id and j.state = 'claimed' and j.attempt = r.attempt)",
+	"a lease beyond its deadline":         "select count(*) from jobs j join runs r on r.job_id = j.id and r.status = 'running' where j.lease_expires_at > r.deadline_at",
 	"an ended job without its time":       "select count(*) from jobs where (state in ('succeeded', 'failed', 'cancelled')) <> (finished_at is not null)",
 	"more attempts than allowed":          "select count(*) from jobs where attempt > max_attempts",
 	"a pending job without an attempt":    "select count(*) from jobs where state = 'pending' and attempt >= max_attempts",

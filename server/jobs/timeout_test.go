@@ -246,10 +246,12 @@ func TestDuplicateCarriesItsTimeLimit(t *testing.T) {
 	each(t, func(d *fixture) {
 		in := jobs.EnqueueIn{Key: ptr("k"), Timeout: ptr(int64(30))}
 		held := d.held(in)
-		want := func(job *int64, seconds int64) {
+		want := func(got *int64, seconds int64) {
 			d.Helper()
-			if job == nil || *job != seconds {
-				d.Errorf("timeout_seconds %v, want %d", job, seconds)
+			if got == nil {
+				d.Errorf("no timeout_seconds, want %d", seconds)
+			} else if *got != seconds {
+				d.Errorf("timeout_seconds %d, want %d", *got, seconds)
 			}
 		}
 		d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Payload: js(`2`)})
