@@ -169,15 +169,15 @@ func (g *globals) tell(ctx context.Context, w io.Writer, c conformance.Config) e
 }
 
 func printVerdict(w io.Writer, v conformance.Verdict) {
-	fmt.Fprintf(w, "%-11s  %-23s  %s\n", v.State, v.Rule, v.Seen)
+	fmt.Fprintf(w, "%-11s  %-23s  %s\n", v.State, v.Rule, printable(v.Seen))
 	if v.State == conformance.Broken {
 		fmt.Fprintf(w, "%38s %s\n", "rule:", v.Why)
 	}
 	for _, line := range v.Tape {
-		fmt.Fprintln(w, "   ", line)
+		fmt.Fprintln(w, "   ", printable(line))
 	}
 	for _, line := range v.Output {
-		fmt.Fprintln(w, "    the worker:", line)
+		fmt.Fprintln(w, "    the worker:", printable(line))
 	}
 }
 

@@ -1,6 +1,11 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/stint-run/stint/cmd/stint/internal/conformance"
+)
 
 func TestTextForPeopleHoldsNothingThatATerminalActsOn(t *testing.T) {
 	t.Parallel()
@@ -23,5 +28,15 @@ func TestTextForPeopleHoldsNothingThatATerminalActsOn(t *testing.T) {
 		if got := readable(in); got != want[1] {
 			t.Errorf("%q is %q, want %q", in, got, want[1])
 		}
+	}
+}
+
+func TestVerdictOnAWorkerHoldsNothingThatATerminalActsOn(t *testing.T) {
+	t.Parallel()
+	const said = "a\x1b[2J\u202eb"
+	var b strings.Builder
+	printVerdict(&b, conformance.Verdict{State: conformance.Broken, Seen: said, Tape: []string{said}, Output: []string{said}})
+	if got := b.String(); strings.Count(got, "a b\n") != 3 || strings.ContainsAny(got, "\x1b\u202e") {
+		t.Errorf("printed %q", got)
 	}
 }
