@@ -139,9 +139,11 @@ func (a *attempt) heartbeats(ctx context.Context, c *supervise.Command) {
 	}
 }
 
-// heartbeat renews the lease once, and brings the command's progress. What the
-// server does not take of that costs no heartbeat.
+// heartbeat renews the lease once, as long as it may be held, and brings the
+// command's progress. What the server does not take of that costs no heartbeat.
 func (a *attempt) heartbeat(ctx context.Context) (client.HeartbeatAnswer, error) {
+	ctx, cancel := context.WithTimeout(ctx, boottime.Until(a.lease.until()))
+	defer cancel()
 	progress, warning := a.progress.Next()
 	if warning != "" {
 		a.log.Warn(warning)
@@ -171,11 +173,7 @@ func badRequest(err error) bool {
 // beat sends a heartbeat. A server that does not answer must not take the time
 // in which it could be asked again.
 func (a *attempt) beat(ctx context.Context, progress []byte) (client.HeartbeatAnswer, error) {
-	patience := min(a.lease.length/3, beatTime)
-	if left := boottime.Until(a.lease.until()); left > 0 {
-		patience = min(patience, left)
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, min(a.lease.length/3, beatTime))
 	defer cancel()
 	contentType, body := api.Body(client.HeartbeatJobRequest{
 		LeaseToken: a.job.LeaseToken, LeaseSeconds: a.lease.seconds, Progress: progress,

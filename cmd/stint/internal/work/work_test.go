@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -294,7 +295,8 @@ func TestALateClaimIsWorkedIfItsLeaseIsHeld(t *testing.T) {
 			}
 			mark := filepath.Join(t.TempDir(), "ran")
 			end(t, startWork(t, f, Config{MaxJobs: 1}, "touch "+mark))
-			if got := f.actions(); got != tt.want {
+			// A slow machine renews the lease again before the command has ended.
+			if got := slices.Compact(strings.Fields(f.actions())); strings.Join(got, " ") != tt.want {
 				t.Errorf("the server was asked for %q, want %q", got, tt.want)
 			}
 			if _, err := os.Stat(mark); (err == nil) != (name == "held") {
