@@ -37,7 +37,7 @@ func TestRecord(t *testing.T) {
 	}
 	pg := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres)})
 	fill(t, pg)
-	fillLogs(t, pg)
+	fillRuns(t, pg)
 	rows := rowsOf(t, pg, columnsOf(t, pg))
 	lite := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.SQLite)})
 	copyRows(t, lite, rows)
@@ -71,11 +71,11 @@ func fill(t *testing.T, s *store.Store) {
 		_, err = q.MetaInsert(ctx, model.MetaInsertParams{Key: "kept", Value: "yes"})
 		must(err)
 		ref := repos.Ref{Forge: "github", Host: "github.com", Namespace: "Acme", Name: "Widget"}
-		number, one := int64(7), int64(1)
+		number, one, day := int64(7), int64(1), int64(86_400)
 		var items []jobs.EnqueueIn
 		for i := range 8 {
 			name := "key-" + string(rune('a'+i))
-			items = append(items, jobs.EnqueueIn{Kind: "implement", Key: &name, Payload: coltype.JSON(`{"n":9007199254740993,"s":"ü"}`), MaxAttempts: &one})
+			items = append(items, jobs.EnqueueIn{Kind: "implement", Key: &name, Payload: coltype.JSON(`{"n":9007199254740993,"s":"ü"}`), MaxAttempts: &one, Timeout: &day})
 		}
 		items = append(items, jobs.EnqueueIn{Kind: "implement", Repo: &ref, IssueNumber: &number, RunAt: now.Add(time.Hour)})
 		_, err = jobs.Enqueue(ctx, q, now, owner.ID, items)
@@ -153,8 +153,11 @@ func fillControl(t *testing.T, q model.Querier, owner string) error {
 	return err
 }
 
-// fillLogs leaves two pieces of what one attempt printed.
-func fillLogs(t *testing.T, s *store.Store) {
+// fillRuns leaves a kind with a time limit, a warning, and two pieces of what one
+// attempt printed.
+func fillRuns(t *testing.T, s *store.Store) {
+	dbtest.SQL(t, s, "update job_kinds set timeout_seconds = 604800 where name = 'review'")
+	dbtest.SQL(t, s, "update runs set warning = 'The result was no JSON: ü' where status = 'succeeded'")
 	for i := range 2 {
 		dbtest.SQL(t, s, `insert into run_logs (run_id, place, seq, text, ends_at_byte, created_at)
 			select id, $1, $2, 'kept
