@@ -59,3 +59,18 @@ func reportWithout(t *testing.T, s *serving, signal syscall.Signal) {
 		t.Errorf("exit %d", code)
 	}
 }
+
+// A command that was killed because its worker was is not run again if it had said
+// how its job ends.
+func TestWhatACommandSaidOutlivesItsWorker(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *replica) {
+		id := s.enqueue()
+		w := s.work(`echo 7 >$STINT_RESULT; echo '{"outcome":"complete"}' >$STINT_OUTCOME; echo said; sleep 600`)
+		apitest.Await(t, "command that works on", func() bool { return w.out.Has("said\n") })
+		w.kill()
+		if job := s.awaitState(id, "succeeded"); string(job.Result) != "7" || job.Attempt != 1 {
+			t.Errorf("the job is %s at attempt %d with %s", job.State, job.Attempt, job.Result)
+		}
+	})
+}

@@ -17,6 +17,7 @@ const certainlyGone = time.Minute
 type Attempt struct {
 	h        Handover
 	end      supervise.End
+	finish   Finish
 	result   result.Scanner
 	out, err tail
 }
@@ -45,30 +46,32 @@ func (a *Attempt) Ended(end supervise.End) []byte {
 	if said.message == "" {
 		said.message = a.out.text()
 	}
-	return a.h.finish(end, said).encode()
+	a.finish = a.h.finish(end, said)
+	return a.finish.encode()
 }
 
 // Alone reports without the worker, until the server has answered or the lease is
-// gone. Without a report it only removes the attempt's files; so it does for a
-// command that failed because the worker wanted it to end, or because its time was
-// over: only the worker knew what to make of that.
+// gone, and removes the attempt's files.
 func (a *Attempt) Alone(ctx context.Context, report []byte) {
 	defer a.h.Files.Remove()
-	if report == nil {
-		return
-	}
-	f, err := Decode(report)
-	if err != nil {
-		return // nobody is left who could be told
-	}
-	if (a.end.Asked || a.end.Expired) && !f.Stands() {
+	if !a.reportable(report != nil) {
 		return
 	}
 	sender, err := a.h.sender()
 	if err != nil {
-		return
+		return // nobody is left who could be told
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.h.Lease+certainlyGone)
 	defer cancel()
-	_, _ = sender.Send(ctx, f)
+	_, _ = sender.Send(ctx, a.finish)
+}
+
+// reportable tells whether the end is to be reported without the worker. What a
+// command wrote to STINT_OUTCOME is, however it ended: also if it was killed since
+// the worker died, and there is no report else. A failure that the worker wanted,
+// or that came with the end of the lease, is not: only the worker knew what to make
+// of it.
+func (a *Attempt) reportable(report bool) bool {
+	forced := a.end.Asked || a.end.Expired
+	return a.finish.Told || report && (!forced || a.finish.Stands())
 }

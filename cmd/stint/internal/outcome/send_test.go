@@ -228,22 +228,28 @@ func TestASupervisorReportsAloneAndRemovesTheFiles(t *testing.T) {
 	}
 }
 
-func TestWhatASupervisorDoesNotReport(t *testing.T) {
+// The worker is dead. The command has ended by itself or as it was asked to, or was
+// killed because of that.
+func TestWhatASupervisorReportsAlone(t *testing.T) {
 	t.Parallel()
 	asked, expired := signal(syscall.SIGTERM), signal(syscall.SIGKILL)
 	asked.Asked, expired.Expired = true, true
 	done := exit(0)
 	done.Asked = true
 	tests := map[string]struct {
-		end  supervise.End
-		told string
-		want string
+		end    supervise.End
+		killed bool
+		told   string
+		want   string
 	}{
-		"nothing to report":       {end: supervise.End{}},
+		"a failure":               {end: exit(1), want: `fail {"error":{"code":"exit_1","message":"why"},"retryable":true}`},
 		"ended by the worker":     {end: asked},
 		"ended with its lease":    {end: expired},
 		"ended well all the same": {end: done, want: "complete {}"},
-		"told before":             {end: asked, told: `{"outcome":"snooze","seconds":9}`, want: `snooze {"seconds":9}`},
+		"told, and ended":         {end: asked, told: `{"outcome":"snooze","seconds":9}`, want: `snooze {"seconds":9}`},
+		"killed":                  {end: signal(syscall.SIGKILL), killed: true},
+		"told, and killed":        {end: signal(syscall.SIGKILL), killed: true, told: `{"outcome":"complete"}`, want: "complete {}"},
+		"told badly, and killed":  {end: signal(syscall.SIGKILL), killed: true, told: `{"outcome":`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -256,9 +262,10 @@ func TestWhatASupervisorDoesNotReport(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var report []byte
-			if tt.end.Known {
-				report = a.Ended(tt.end)
+			a.Output(2, []byte("why"))
+			report := a.Ended(tt.end)
+			if tt.killed {
+				report = nil
 			}
 			a.Alone(context.Background(), report)
 			if got := strings.Join(s.seen(), "; "); got != tt.want {
