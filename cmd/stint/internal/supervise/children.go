@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"os"
 	"os/exec"
 	"sync"
 	"syscall"
@@ -17,16 +18,20 @@ type nursery struct {
 	live     map[int]bool
 	commands map[int]*syscall.WaitStatus // of each the status, once it was an orphan and was reaped
 	resigned map[string]bool             // orphans that could not be killed
+	refused  bool                        // files of memory cannot be executed here
 }
 
-func (n *nursery) start(cmd *exec.Cmd) error {
+// prepared makes the process of a supervisor.
+type prepared func(program string, beside ...*os.File) *exec.Cmd
+
+func (n *nursery) start(prepare prepared) (*exec.Cmd, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	err := cmd.Start()
+	cmd, err := n.startHidden(prepare)
 	if err == nil {
 		n.live[cmd.Process.Pid] = true
 	}
-	return err
+	return cmd, err
 }
 
 // expect has the status of a command noted, should it become an orphan.

@@ -19,6 +19,7 @@ import (
 // TestMain makes this binary what it tests: a supervisor, or a worker with one
 // command, which tells of it in the file that STINT_TEST_WORKER names.
 func TestMain(m *testing.M) {
+	bornDumpable = dumpable()
 	if code, ok := Main(newRecorder); ok {
 		os.Exit(code)
 	}
@@ -31,6 +32,9 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// bornDumpable tells whether this process could be read before it did anything.
+var bornDumpable bool
 
 // recorder is an Attempt that writes what it is told to a file.
 type recorder struct {
@@ -68,7 +72,7 @@ func (r *recorder) Output(stream int, p []byte) {
 }
 
 func (r *recorder) Ended(e End) []byte {
-	report := fmt.Sprintf("status %d expired %t asked %t seen %d: %s", e.Status, e.Expired, e.Asked, r.seen, r.report)
+	report := fmt.Sprintf("status %d expired %t asked %t dumpable %t seen %d: %s", e.Status, e.Expired, e.Asked, bornDumpable, r.seen, r.report)
 	r.note("ended " + report)
 	return []byte(report)
 }

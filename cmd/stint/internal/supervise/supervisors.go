@@ -66,12 +66,14 @@ func newCommand(j Job, stdout, stderr io.Writer) (*Command, error) {
 		done: make(chan struct{}), gone: make(chan struct{}),
 	}
 	c.until.Store(int64(j.Until))
-	c.supervisor = &exec.Cmd{
-		Path: image, Args: []string{argv0, j.Name}, Env: append([]string{}, j.Env...),
-		Stderr: &c.complaint, ExtraFiles: []*os.File{far},
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true}, WaitDelay: obeyWithin,
-	}
-	if err := children.start(c.supervisor); err != nil {
+	c.supervisor, err = children.start(func(program string, beside ...*os.File) *exec.Cmd {
+		return &exec.Cmd{
+			Path: program, Args: []string{argv0, j.Name}, Env: append([]string{}, j.Env...),
+			Stderr: &c.complaint, ExtraFiles: append([]*os.File{far}, beside...),
+			SysProcAttr: &syscall.SysProcAttr{Setsid: true}, WaitDelay: obeyWithin,
+		}
+	})
+	if err != nil {
 		_ = near.Close()
 		return nil, err
 	}

@@ -135,8 +135,28 @@ id -u`)
 	own := strconv.Itoa(a.command)
 	want := []string{"environ of " + own, "mem of " + own, "maps of " + own, "fd of " + own}
 	lines := strings.Split(strings.TrimSpace(got), "\n")
+	if !strings.Contains(string(end.Report), " dumpable false ") {
+		t.Errorf("the supervisor could be opened while it started")
+	}
 	if len(lines) != 5 || strings.Join(lines[:4], " ") != strings.Join(want, " ") || lines[4] == "0" {
 		t.Errorf("it reads %q; %+v", lines, end)
+	}
+}
+
+// Root may lack CAP_SYS_PTRACE, as in containers, and still read every file.
+func TestASupervisorOfRootIsHiddenFromItsFirstInstruction(t *testing.T) {
+	t.Parallel()
+	own, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, stdout, _ := started(t, shell("grep ^Cap /proc/self/status"))
+	end := c.End()
+	if !strings.Contains(string(end.Report), " dumpable false ") {
+		t.Errorf("it could be opened while it started")
+	}
+	if got := stdout.String(); !strings.Contains(string(own), "\n"+got) || strings.Count(got, "Cap") != 5 {
+		t.Errorf("the command has the capabilities\n%sthis process has\n%s", got, own)
 	}
 }
 

@@ -9,9 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// image is the program that runs, also when its file was replaced or removed.
-const image = "/proc/self/exe"
-
 // sweep kills orphans and reaps those that have ended; it returns what lives. A
 // child in this process's own session is none: somebody else has started it.
 func (n *nursery) sweep() (living []process) {

@@ -2,10 +2,20 @@
 
 package supervise
 
-import "os"
+import (
+	"os"
+	"os/exec"
+)
 
-// image is the program that runs.
-var image, _ = os.Executable()
+// startHidden starts a supervisor; here its memory is not hidden.
+func (*nursery) startHidden(prepare prepared) (*exec.Cmd, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := prepare(program)
+	return cmd, cmd.Start()
+}
 
 // process would be an orphan; here the system gives them to process 1.
 type process struct{}
