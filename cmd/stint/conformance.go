@@ -87,6 +87,7 @@ func runConformance(cmd *cobra.Command, g *globals, c conformance.Config) error 
 		return err
 	}
 	defer os.RemoveAll(dir)
+	c.Temp = dir
 	if c.Command, err = writeCommand(dir); err != nil {
 		return err
 	}

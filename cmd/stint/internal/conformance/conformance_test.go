@@ -54,7 +54,7 @@ func config(t *testing.T, flaw string, rules ...string) conformance.Config {
 	}
 	return conformance.Config{
 		Worker:  []string{filepath.Join(dir, "sample"), flaw, "{kind}", "{command}"},
-		Command: filepath.Join(dir, "command"), Document: doc, Rules: selected, Parallel: 100,
+		Command: filepath.Join(dir, "command"), Temp: dir, Document: doc, Rules: selected, Parallel: 100,
 	}
 }
 
@@ -62,22 +62,28 @@ func show(v conformance.Verdict) string {
 	return v.Rule + " is " + v.State + ": " + v.Seen + "\n" + strings.Join(append(v.Tape, v.Output...), "\n")
 }
 
+// Both with commands and with handlers, as an SDK has them.
 func TestAWorkerThatKeepsTheRulesBreaksNone(t *testing.T) {
 	t.Parallel()
-	unchecked := []string{"log-refused"} // the sample appends no log
-	c := config(t, "none")
-	c.Tries = 3 // beside the tests of other packages the machine is busy
-	err := conformance.Run(t.Context(), c, func(v conformance.Verdict) {
-		want := conformance.OK
-		if slices.Contains(unchecked, v.Rule) {
-			want = conformance.NotChecked
-		}
-		if v.State != want {
-			t.Errorf("%s", show(v))
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
+	for _, how := range []string{"command", "handler"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			unchecked := []string{"log-refused"} // the sample appends no log
+			c := config(t, how)
+			c.Tries = 3 // beside the tests of other packages the machine is busy
+			err := conformance.Run(t.Context(), c, func(v conformance.Verdict) {
+				want := conformance.OK
+				if slices.Contains(unchecked, v.Rule) {
+					want = conformance.NotChecked
+				}
+				if v.State != want {
+					t.Errorf("%s", show(v))
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 }
 

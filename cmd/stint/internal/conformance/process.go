@@ -62,7 +62,7 @@ func (c Config) start(server, token string) (*process, error) {
 		args[i] = strings.NewReplacer("{kind}", kind, "{command}", c.Command).Replace(arg)
 	}
 	p := &process{cmd: exec.Command(args[0], args[1:]...), out: &output{}, ended: make(chan struct{})}
-	p.cmd.Env = environment(os.Environ(), server, token)
+	p.cmd.Env = c.environment(os.Environ(), server, token)
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.cmd.WaitDelay = time.Second // for what others that it has started still print
@@ -78,11 +78,11 @@ func (c Config) start(server, token string) (*process, error) {
 
 // environment is ours without the settings of another server, and without a
 // proxy between the worker and the scripted server.
-func environment(own []string, server, token string) []string {
+func (c Config) environment(own []string, server, token string) []string {
 	env := slices.DeleteFunc(slices.Clone(own), func(pair string) bool {
 		return strings.HasPrefix(pair, "STINT_") || strings.HasPrefix(pair, "DATABASE_URL=")
 	})
-	return append(env, "STINT_SERVER="+server, "STINT_TOKEN="+token, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
+	return append(env, "STINT_SERVER="+server, "STINT_TOKEN="+token, "TMPDIR="+c.Temp, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
 }
 
 func (p *process) state() string {

@@ -14,6 +14,7 @@ import (
 type Config struct {
 	Worker   []string // the command line; {kind} and {command} in it are replaced
 	Command  string   // the program behind {command}, which calls Do
+	Temp     string   // TMPDIR of the worker, which may be killed before it has cleaned up
 	Document []byte   // the API's OpenAPI document
 	Rules    []Rule
 	Parallel int // rules at a time
@@ -65,9 +66,11 @@ func Run(ctx context.Context, c Config, told func(Verdict)) error {
 		})
 	}
 	for _, one := range verdicts {
-		if v, ok := <-one; ok {
-			told(v)
+		v, ok := <-one
+		if !ok {
+			break
 		}
+		told(v)
 	}
 	wg.Wait()
 	return failed
