@@ -53,7 +53,7 @@ func (s *Sender) Send(ctx context.Context, f Finish) (client.Finished, error) {
 			}
 		}
 		if ok {
-			s.Log.Warn("the report is refused, and goes without what that is about", "what", string(f.Action), "error", err.Error())
+			s.Log.Warn("a part of the report is refused: sending it without", "what", string(f.Action), "error", err.Error())
 			f = less
 			continue
 		}

@@ -3,13 +3,16 @@ package outcome
 import (
 	"context"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -60,6 +63,21 @@ func (s *server) start(t *testing.T) (url string) {
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
 	return web.URL
+}
+
+// startTLS also gives a file with the certificate's authority.
+func (s *server) startTLS(t *testing.T) (url, caFile string) {
+	t.Helper()
+	web := httptest.NewUnstartedServer(s)
+	web.Config.ErrorLog = log.New(io.Discard, "", 0)
+	web.StartTLS()
+	t.Cleanup(web.Close)
+	caFile = filepath.Join(t.TempDir(), "ca.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw})
+	if err := os.WriteFile(caFile, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return web.URL, caFile
 }
 
 const finished = `{"job":{"id":"job_1","state":"succeeded"},"run":{"id":"run_1"}}`
@@ -209,9 +227,10 @@ func TestAReportEndsWithItsTime(t *testing.T) {
 func TestASupervisorReportsAloneAndRemovesTheFiles(t *testing.T) {
 	t.Parallel()
 	s := &server{answer: first(says(0, ""), says(503, ""))}
+	url, caFile := s.startTLS(t)
 	h := Handover{
 		Files: makeFiles(t, map[string]string{outcomeFile: `{"outcome":"final","code":"no_key"}`}),
-		JobID: "job_1", LeaseToken: "secret", Token: "token", Server: s.start(t), Lease: time.Minute,
+		JobID: "job_1", LeaseToken: "secret", Token: "token", Server: url, CAFile: caFile, Lease: time.Minute,
 	}
 	a, err := New(h.Encode())
 	if err != nil {

@@ -80,7 +80,8 @@ func scan(s *Scanner, out string, size int) (text, warning string) {
 	return string(got), warning
 }
 
-// However the output is made, it costs a pass over its bytes.
+// However the output is made, it costs a pass over its bytes: that is far below a
+// second, while a scan from each line anew would take minutes for the first.
 func TestEveryOutputIsReadInOnePass(t *testing.T) {
 	t.Parallel()
 	random := make([]byte, 1<<20)
@@ -88,10 +89,10 @@ func TestEveryOutputIsReadInOnePass(t *testing.T) {
 		random[i] = byte(rand.Uint32())
 	}
 	tests := map[string]string{
+		"lists that are never whole": strings.Repeat(strings.Repeat("[\n", 1000)+strings.Repeat("1,\n", 80_000)+"x\n", 16),
 		"open brackets":              strings.Repeat("[\n", 1<<19),
 		"open brackets, then text":   strings.Repeat(strings.Repeat("[\n", 1000)+"x\n", 500),
 		"closing brackets":           strings.Repeat("}\n", 1<<19),
-		"a list that is never whole": "[\n" + strings.Repeat("[1],\n", 40_000) + "x\n",
 		"binary":                     string(random),
 		"one line of text":           strings.Repeat("x", 1<<20),
 		"one text without an end":    `"` + strings.Repeat("x", 1<<20),
@@ -101,7 +102,7 @@ func TestEveryOutputIsReadInOnePass(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, begun := &Scanner{}, time.Now()
 			scan(s, out, 32<<10)
-			if took := time.Since(begun); took > 2*time.Second {
+			if took := time.Since(begun); took > 20*time.Second {
 				t.Errorf("took %s for %d bytes", took, len(out))
 			}
 			if kept := cap(s.text) + cap(s.best.text); kept > 3*Max {
