@@ -11,7 +11,7 @@ import (
 // measures are what rounds measured.
 type measures struct {
 	killed   map[string][]time.Duration // by victim: from its death to that of the last process of its attempt
-	handover []time.Duration            // from the last process of an attempt to the next attempt of its job
+	handover []time.Duration            // from the last process of an attempt whose lease ran out to the next attempt
 	attempts int
 	exits    int // 0, of attempts
 	unknown  int // exits that the kernel did not tell of
@@ -28,7 +28,7 @@ func measured(rounds []*round) measures {
 			attempts := r.attemptsOf(job)
 			for i, a := range attempts {
 				m.attempt(r, a)
-				if i > 0 {
+				if i > 0 && r.runs[attempts[i-1].run].Status == "abandoned" {
 					m.handover = append(m.handover, a.began.Sub(attempts[i-1].gone))
 				}
 			}

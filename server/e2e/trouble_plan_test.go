@@ -93,13 +93,31 @@ func planOf(seed uint64, round int) plan {
 	for range d.IntN(4) {
 		p.steps = append(p.steps, d.nuisance(p))
 	}
+	if d.chance(35) {
+		d.outlast(&p)
+	}
 	return p
+}
+
+// outlast has the first job work until its lease has run out: the worker cannot
+// renew it, so its command must be ended before another worker has the job.
+func (d draw) outlast(p *plan) {
+	s := step{moment: "begin 0", delay: d.between(0, 4*time.Second), lasts: 20 * time.Second}
+	if s.what = oneOf(d, cut, swallow, delayed); p.side == "worker" && d.chance(60) {
+		s.what, s.victim = freeze, "worker"
+	}
+	p.jobs[0].shell += "seconds=30\n"
+	p.jobs[0].seconds = 30 * time.Second
+	p.steps = append(p.steps[:0], s)
+	if d.chance(50) {
+		p.steps = append(p.steps, d.nuisance(*p))
+	}
 }
 
 func (d draw) job() jobPlan {
 	j := jobPlan{exit0: d.chance(75), seconds: d.between(300*time.Millisecond, 4*time.Second)}
 	if d.chance(50) {
-		j.seconds = d.between(4*time.Second, 12*time.Second) // beyond heartbeats
+		j.seconds = d.between(4*time.Second, 9*time.Second) // beyond heartbeats
 	}
 	flag := func(percent int) string {
 		if d.chance(percent) {
@@ -158,9 +176,12 @@ func (d draw) nuisance(p plan) step {
 	case 0, 1:
 		s.what, s.victim, s.signal = sendOnce, oneOf(d, "worker", "worker", "supervisors"), oneOf(d, catchable...)
 	case 2:
-		s.what, s.victim, s.signal = oneOf(d, noReader, idle), oneOf(d, "stdout", "stderr"), 0
+		s.what, s.victim = oneOf(d, noReader, idle), oneOf(d, "stdout", "stderr")
 	case 3:
-		s.what, s.victim, s.signal = oneOf(d, noReader, sendTwice), "worker", syscall.SIGTERM
+		s.what, s.victim = noReader, "worker"
+		if p.side == "worker" { // it dies of it
+			s.what, s.signal = sendTwice, syscall.SIGTERM
+		}
 	default:
 		s.what = oneOf(d, cut, swallow, delayed)
 		s.lasts = d.between(200*time.Millisecond, 5*time.Second)

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -84,10 +85,17 @@ func (r *round) victims(s step) (found []procID) {
 	return found
 }
 
+// harmless are the signals that a worker ignores.
+var harmless = []syscall.Signal{syscall.SIGPIPE, syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU}
+
 // secondSignal is after how long a signal is no repetition of the first.
 const secondSignal = 1100 * time.Millisecond
 
 func (r *round) send(s step) {
+	stops := s.victim == "worker" && !slices.Contains(harmless, s.signal)
+	if stops && r.troubled.told.Swap(true) && r.plan.side == "supervisor" {
+		return // a second signal would kill the worker as well
+	}
 	for _, v := range r.victims(s) {
 		v.signal(s.signal)
 		r.watch.note("%v: sent to %d", s, v.pid)

@@ -105,7 +105,10 @@ func freezeServer(p *process, seed uint64, rounds []*round) {
 		return
 	}
 	d := drawOf(^seed, rounds[0].number/len(engines)/roundsAtOnce)
-	wait, lasts := d.between(time.Second, 12*time.Second), d.between(500*time.Millisecond, 7*time.Second)
+	wait, lasts := d.between(time.Second, 8*time.Second), d.between(500*time.Millisecond, 4*time.Second)
+	if d.chance(30) {
+		lasts = d.between(8*time.Second, 13*time.Second) // until leases have run out
+	}
 	<-time.After(wait)
 	began := time.Now()
 	p.signal(syscall.SIGSTOP)

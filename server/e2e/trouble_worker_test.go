@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -16,7 +17,8 @@ import (
 type working struct {
 	procID
 	cmd   *exec.Cmd
-	outs  [2]*reader // standard output and error
+	outs  [2]*reader  // standard output and error
+	told  atomic.Bool // a signal has told it to end
 	ended chan struct{}
 	over  time.Time // after ended
 }
@@ -79,9 +81,12 @@ func (r *reader) stop(lasts <-chan struct{}) {
 	<-lasts
 }
 
-// end has a worker end as it should, and tells whether it did within so long.
+// end has a worker end as it should, and tells whether it did within so long. A
+// second signal would kill it.
 func (w *working) end(within time.Duration) bool {
-	_ = w.cmd.Process.Signal(syscall.SIGTERM)
+	if !w.told.Swap(true) {
+		_ = w.cmd.Process.Signal(syscall.SIGTERM)
+	}
 	select {
 	case <-w.ended:
 		return true
