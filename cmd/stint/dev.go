@@ -32,7 +32,7 @@ func devCmd(g *globals) *cobra.Command {
 		Short: "Run a server with demo data on a temporary file, removed at exit",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			g.outputsLast(cmd.Root())
+			g.useAsyncOutputs(cmd.Root())
 			return dev(cmd, g, addr)
 		},
 	}

@@ -54,7 +54,7 @@ done are answered, not repeated.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.from != "" {
 				if cmd.Flags().Changed("timeout") {
-					return usagef("--timeout is of one job; the lines of a file have timeout_seconds")
+					return usagef("--timeout is for one job; each line of a file has its own timeout_seconds")
 				}
 				return enqueueFile(cmd, g, f)
 			}

@@ -74,9 +74,9 @@ func readLeaseToken(from string, stdin io.Reader) (string, error) {
 func checkLeaseToken(token string) error {
 	switch {
 	case token == "":
-		return usagef("the lease token is missing, which the claim printed: put it into %s, or name its file with --lease-token @FILE (@-: standard input)", leaseTokenVariable)
+		return usagef("the lease token that the claim printed is missing: put it into %s, or name its file with --lease-token @FILE (@-: standard input)", leaseTokenVariable)
 	case len(token) > maxLeaseToken, strings.ContainsAny(token, "\r\n"):
-		return usagef("what is read as the lease token is not one line")
+		return usagef("the lease token is not one line")
 	}
 	return nil
 }

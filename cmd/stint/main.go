@@ -33,7 +33,7 @@ type globals struct {
 	settings  settings
 
 	stops   chan os.Signal // that ask the command to stop
-	lasting lastingOutputs // of a command that runs for long
+	outputs asyncOutputs   // of a command that runs for long
 }
 
 func main() {
@@ -47,7 +47,7 @@ func main() {
 func run() int {
 	g := &globals{stops: newStops()}
 	root := rootCmd(g)
-	defer func() { g.lasting.flush() }()
+	defer func() { g.outputs.flush() }()
 	err := execute(untilStopped(g.stops), root)
 	if err == nil {
 		return 0

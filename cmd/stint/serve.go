@@ -44,7 +44,7 @@ func serveCmd(g *globals) *cobra.Command {
 			"The database is migrated first. On SQLite the owner's token is written to PATH.token.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			g.outputsLast(cmd.Root())
+			g.useAsyncOutputs(cmd.Root())
 			return serve(cmd.Context(), g, f)
 		},
 	}
@@ -130,7 +130,7 @@ func serverLog(g *globals) *slog.Logger {
 	if g.verbose {
 		level = slog.LevelDebug
 	}
-	return slog.New(slog.NewTextHandler(g.lasting.stderr, &slog.HandlerOptions{Level: level}))
+	return slog.New(slog.NewTextHandler(g.outputs.stderr, &slog.HandlerOptions{Level: level}))
 }
 
 // listen opens both listeners, or none.

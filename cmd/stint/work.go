@@ -35,7 +35,7 @@ is 0 if it is not set: nobody could answer.
 
 Exit 0 completes the job. The result is what is in STINT_RESULT, else the JSON text
 that begins a line of standard output and after which only white space follows,
-else the last object or array that begins and ends on lines. One that cannot be
+else the last object or array that begins a line and ends one. One that cannot be
 read or stored is null: a warning stays with the run, and the command is not run
 again for it. Any other exit fails the attempt as exit_N or signal_NAME with the
 last 4 KiB of standard error, or else of standard output; the kind's backoff says
@@ -50,8 +50,9 @@ The command runs below a supervisor of its own, in a session without a terminal.
 When it has ended, what it left running is killed, in whatever session that is.
 The lease is renewed while the command runs. If the lease is lost, or cannot be
 renewed, all of the command is killed before another worker can have the job, and
-nothing is reported; so it is if the worker dies or is stopped (SIGSTOP). If the job
-is cancelled, all of the command gets SIGTERM, and SIGKILL after --grace.
+nothing is reported. The same happens if the worker dies or is stopped (SIGSTOP),
+but an outcome in STINT_OUTCOME is reported then. If the job is cancelled, all of the
+command gets SIGTERM, and SIGKILL after --grace.
 
 A time limit (--timeout, or timeout_seconds of the kind or the job; the smallest
 counts, from the claim on) sends SIGTERM --grace before it is over, yet not before
@@ -61,9 +62,10 @@ On SIGTERM, Ctrl-C or any other signal that ends a process, nothing more is
 claimed, and what a claim takes at that moment is released. Commands have --grace
 to end; then they get SIGTERM, SIGKILL 5 s later, and their jobs are released.
 A second signal, from one second after the first, ends worker and commands at once;
-nothing is reported of those, and their leases run out. Whatever asks a command to
-end: exit 0 still completes its job. A worker started with nohup runs on when its
-terminal is closed; SIGTSTP (Ctrl-Z), SIGTTIN and SIGTTOU do not stop it.
+nothing more is reported of those than STINT_OUTCOME says, and their leases run out.
+A command that exits 0 completes its job, whatever asked it to end, unless the lease
+is lost. A worker started with nohup runs on when its terminal is closed; SIGTSTP
+(Ctrl-Z), SIGTTIN and SIGTTOU do not stop it.
 
 Claims carry an Idempotency-Key, so that one whose answer was lost brings the same
 jobs when it is repeated; each that takes jobs leaves a row in the database.`
@@ -127,10 +129,10 @@ func runWork(cmd *cobra.Command, g *globals, f *workFlags) (err error) {
 	if g.quiet {
 		level = slog.LevelWarn
 	}
-	g.outputsLast(cmd.Root())
+	g.useAsyncOutputs(cmd.Root())
 	c.Server, c.Token, c.CAFile, c.Version = g.server, g.token, g.caFile, version()
-	c.Stdout, c.Stderr = g.lasting.stdout.Patient(), g.lasting.stderr.Patient()
-	c.Log = slog.New(slog.NewTextHandler(g.lasting.stderr, &slog.HandlerOptions{Level: level}))
+	c.Stdout, c.Stderr = g.outputs.stdout.Patient(), g.outputs.stderr.Patient()
+	c.Log = slog.New(slog.NewTextHandler(g.outputs.stderr, &slog.HandlerOptions{Level: level}))
 	stopOnEverySignal(g.stops)
 	return work.Run(cmd.Context(), c)
 }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Files are by what a command tells more than by its end: files of a folder that
+// Files are how a command tells more than its end does: they stand in a folder that
 // only this user may enter. The command may put anything in their place.
 type Files struct{ Dir string }
 
@@ -53,10 +53,6 @@ func (f Files) Env() []string {
 		"STINT_PROGRESS=" + f.path(progressFile),
 	}
 }
-
-// Names are the variables of Env, which a command must not inherit from another
-// attempt.
-func Names() []string { return []string{"STINT_RESULT", "STINT_OUTCOME", "STINT_PROGRESS"} }
 
 func (f Files) path(name string) string { return filepath.Join(f.Dir, name) }
 

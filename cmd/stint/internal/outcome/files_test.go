@@ -81,9 +81,8 @@ func TestNobodyElseEntersTheFolder(t *testing.T) {
 	if info.Mode().Perm() != 0o700 {
 		t.Errorf("mode %s", info.Mode())
 	}
-	for i, pair := range f.Env() {
-		name, path, _ := strings.Cut(pair, "=")
-		if name != Names()[i] || filepath.Dir(path) != f.Dir {
+	for _, pair := range f.Env() {
+		if _, path, _ := strings.Cut(pair, "="); filepath.Dir(path) != f.Dir {
 			t.Errorf("%s", pair)
 		}
 	}

@@ -15,22 +15,22 @@ import (
 // lastFlush is how long a process that ends waits for who reads its outputs.
 const lastFlush = time.Second
 
-// lastingOutputs are the outputs of a command that must go on when they are
+// asyncOutputs are the outputs of a command that must go on when they are
 // closed, full or not read; nil for a command that ends by itself.
-type lastingOutputs struct{ stdout, stderr *output.Writer }
+type asyncOutputs struct{ stdout, stderr *output.Writer }
 
-// outputsLast puts such outputs in place. Go ends a process by SIGPIPE that
+// useAsyncOutputs has the command write by them. Go ends a process by SIGPIPE that
 // writes to a closed standard output or error, and on some systems by SIGXFSZ if
 // the file may not grow, unless it is notified of these signals. It does not
 // ignore them: what the process starts would ignore them too.
-func (g *globals) outputsLast(root *cobra.Command) {
+func (g *globals) useAsyncOutputs(root *cobra.Command) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ)
 	stdout := output.New(os.Stdout)
 	stderr := stdout
 	if !sameFile(os.Stdout, os.Stderr) { // else the order of their lines is kept
 		stderr = output.New(os.Stderr)
 	}
-	g.lasting = lastingOutputs{stdout, stderr}
+	g.outputs = asyncOutputs{stdout, stderr}
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	log.SetOutput(stderr) // of packages that know no other logger
@@ -42,7 +42,7 @@ func sameFile(a, b *os.File) bool {
 	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
-func (o lastingOutputs) flush() {
+func (o asyncOutputs) flush() {
 	if o.stdout == nil {
 		return
 	}
