@@ -24,7 +24,7 @@ type attempt struct {
 	*worker
 	job      job
 	log      *slog.Logger
-	lease    lease
+	lease    *lease
 	limit    limit
 	files    outcome.Files
 	progress *outcome.Progress

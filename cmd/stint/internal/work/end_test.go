@@ -123,3 +123,24 @@ func TestACommandThatCannotBeRunEndsNoOther(t *testing.T) {
 		t.Errorf("the server was asked for %q", f.actions())
 	}
 }
+
+// What stops a report need not stop heartbeats: nobody else gets the job while the
+// worker still has its result.
+func TestALeaseIsKeptUntilTheReportIsMade(t *testing.T) {
+	t.Parallel()
+	f := working(600 * time.Millisecond)
+	answer := f.reply
+	f.reply = func(f *fake, c call) (int, string) {
+		if c.action == "complete" && len(f.of("heartbeat")) < 5 {
+			return 502, "the proxy has lost the server"
+		}
+		return answer(f, c)
+	}
+	end(t, startWork(t, f, Config{MaxJobs: 1}, "echo 1"))
+	if reports := f.done("complete"); len(reports) < 2 || !strings.Contains(reports[0].body, `"result":1`) {
+		t.Errorf("reported %+v", reports)
+	}
+	if f.actions()[len(f.actions())-len("complete"):] != "complete" {
+		t.Errorf("the server was asked for %q", f.actions())
+	}
+}

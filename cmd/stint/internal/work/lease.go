@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/stint-run/stint/cmd/stint/internal/api"
@@ -17,6 +18,9 @@ const (
 	leaseSpare = 4 * time.Second
 	// minLease is the shortest lease that the server gives.
 	minLease = 10 * time.Second
+	// So long after its end a lease is certainly gone: some replica has taken
+	// it back.
+	certainlyGone = time.Minute
 	// beatTime is how long a heartbeat waits for its answer at most.
 	beatTime = 10 * time.Second
 )
@@ -24,18 +28,20 @@ const (
 // lease is what the worker knows of the lease of its job. Its times count the
 // sleep of the machine, as the server's do.
 type lease struct {
-	length  time.Duration    // one that no time limit has cut
-	seconds *int64           // asked for by heartbeats
-	beaten  boottime.Instant // when what renewed it last was sent
-	sure    boottime.Instant // until then it is held for certain
+	seconds *int64 // asked for by heartbeats
+
+	mu     sync.Mutex
+	length time.Duration    // one that no time limit has cut
+	beaten boottime.Instant // when what renewed it last was sent
+	sure   boottime.Instant // until then it is held for certain
 }
 
 // leaseOf is the lease of a claimed job. Both times of the claim's answer are
 // the server's. A lease does not reach beyond the job's time limit; how long it
 // would be without is then not known, so heartbeats ask for the kind's own, as
 // they do where the server gives less than may be asked for.
-func (w *worker) leaseOf(j job) lease {
-	l := lease{beaten: j.since, sure: j.since}
+func (w *worker) leaseOf(j job) *lease {
+	l := &lease{beaten: j.since, sure: j.since}
 	if j.LeaseExpiresAt == nil {
 		return l
 	}
@@ -64,24 +70,48 @@ func seconds(d time.Duration) *int64 {
 	return &n
 }
 
+// held is until when the lease is held for certain.
+func (l *lease) held() boottime.Instant {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.sure
+}
+
 // until is the moment from which somebody else may have the job.
-func (l *lease) until() boottime.Instant { return l.sure.Add(leaseSpare) }
+func (l *lease) until() boottime.Instant { return l.held().Add(leaseSpare) }
+
+// gone is the moment from which somebody else has the job, or nobody may.
+func (l *lease) gone() boottime.Instant { return l.held().Add(certainlyGone) }
+
+// next is when the next heartbeat is due.
+func (l *lease) next() boottime.Instant {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.beaten.Add(l.length / 3)
+}
+
+// patience is how long a heartbeat waits for its answer: one that does not come
+// must not take the time in which the server could be asked again.
+func (l *lease) patience() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return min(l.length/3, beatTime)
+}
 
 // renewed is called when a heartbeat that was sent then has been answered. An
 // older server does not tell its time, and gives what was asked for.
 func (l *lease) renewed(sent boottime.Instant, beat client.HeartbeatAnswer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	granted := l.length
 	if !beat.Now.IsZero() {
 		granted = beat.LeaseExpiresAt.Sub(beat.Now)
-		if !reaches(beat.LeaseExpiresAt, beat.DeadlineAt) {
+		if granted > 0 && !reaches(beat.LeaseExpiresAt, beat.DeadlineAt) {
 			l.length = granted
 		}
 	}
 	l.beaten, l.sure = sent, sent.Add(granted)
 }
-
-// next is when the next heartbeat is due.
-func (l *lease) next() boottime.Instant { return l.beaten.Add(l.length / 3) }
 
 // held makes sure of the lease before anything is done under it. A claim waits
 // at the server for longer than a short lease lasts, and its answer may be the
@@ -90,7 +120,7 @@ func (l *lease) next() boottime.Instant { return l.beaten.Add(l.length / 3) }
 // is given back would come again at once, so the slot waits, or less if ctx ends.
 func (a *attempt) held(ctx context.Context) bool {
 	sent := boottime.Now()
-	if sent < a.lease.sure && a.job.DeadlineAt == nil {
+	if sent < a.lease.held() && a.job.DeadlineAt == nil {
 		return true
 	}
 	beat, err := a.beat(context.Background(), nil)
@@ -139,6 +169,24 @@ func (a *attempt) heartbeats(ctx context.Context, c *supervise.Command) {
 	}
 }
 
+// keep renews the lease while the report of a command that has ended is made, until
+// ctx ends: what stops a report need not stop heartbeats, and the work is done.
+func (a *attempt) keep(ctx context.Context) {
+	for next := a.lease.next(); pauseUntil(ctx, next); {
+		sent := boottime.Now()
+		beat, err := a.beat(ctx, nil)
+		switch {
+		case err == nil:
+			a.lease.renewed(sent, beat)
+			next = a.lease.next()
+		case gone(err):
+			return // perhaps because the report has arrived
+		default:
+			next = boottime.Now().Add(time.Second)
+		}
+	}
+}
+
 // heartbeat renews the lease once, as long as it may be held, and brings the
 // command's progress. What the server does not take of that costs no heartbeat.
 func (a *attempt) heartbeat(ctx context.Context) (client.HeartbeatAnswer, error) {
@@ -170,10 +218,9 @@ func badRequest(err error) bool {
 	return false
 }
 
-// beat sends a heartbeat. A server that does not answer must not take the time
-// in which it could be asked again.
+// beat sends a heartbeat.
 func (a *attempt) beat(ctx context.Context, progress []byte) (client.HeartbeatAnswer, error) {
-	ctx, cancel := context.WithTimeout(ctx, min(a.lease.length/3, beatTime))
+	ctx, cancel := context.WithTimeout(ctx, a.lease.patience())
 	defer cancel()
 	contentType, body := api.Body(client.HeartbeatJobRequest{
 		LeaseToken: a.job.LeaseToken, LeaseSeconds: a.lease.seconds, Progress: progress,

@@ -61,7 +61,7 @@ func TestALeaseIsAsLongAsTheHeartbeatSays(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := lease{length: time.Minute}
+			l := &lease{length: time.Minute}
 			l.renewed(1<<50, tt.beat)
 			if sure := l.sure.Sub(1 << 50); sure != tt.sure || l.length != tt.length {
 				t.Errorf("sure for %s, a length of %s", sure, l.length)

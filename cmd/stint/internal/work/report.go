@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// So long after its end a lease is certainly gone: some replica has taken
-	// it back.
-	certainlyGone = time.Minute
+	// keepTime is how long a lease is renewed for a report that cannot be made. What
+	// stops it may be about this report alone, and must not hold the job for ever.
+	keepTime = 10 * time.Minute
 	// A worker that stops does not wait longer for a server that is away before
 	// it gives a job back; the lease ends in any case.
 	lastTries = 10 * time.Second
@@ -37,6 +37,7 @@ func (a *attempt) report(p *process, why ending) {
 		p.log.abandon()
 		return
 	}
+	defer a.keepLease()()
 	p.log.finish()
 	f := a.finish(p, end)
 	switch {
@@ -50,9 +51,23 @@ func (a *attempt) report(p *process, why ending) {
 	if f.Warning != "" {
 		a.log.Warn("the report has a warning", "warning", f.Warning)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), a.reportable())
+	ctx, cancel := a.reportable()
 	defer cancel()
 	_, _ = a.sender().Send(ctx, f) // which logs what it cannot do
+}
+
+// keepLease renews the lease until end is called.
+func (a *attempt) keepLease() (end func()) {
+	ctx, cancel := context.WithTimeout(context.Background(), keepTime)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.keep(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
 }
 
 // finish is how the attempt ended, as the supervisor has made it of the outputs.
@@ -85,15 +100,24 @@ func (a *attempt) sender() *outcome.Sender {
 	return &outcome.Sender{API: a.API, JobID: a.job.ID, LeaseToken: a.job.LeaseToken, Log: a.log}
 }
 
-// reportable is for how long the lease may still be held.
-func (a *attempt) reportable() time.Duration {
-	return boottime.Until(a.lease.sure.Add(certainlyGone))
+// reportable is a context that ends when the lease is gone for certain.
+func (a *attempt) reportable() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		for boottime.Until(a.lease.gone()) > 0 {
+			if !pauseUntil(ctx, a.lease.gone()) {
+				return
+			}
+		}
+		cancel()
+	}()
+	return ctx, cancel
 }
 
 // release gives the job back. There is nothing to lose, so a worker that stops
 // does not try for long.
 func (a *attempt) release() {
-	ctx, cancel := context.WithTimeout(context.Background(), a.reportable())
+	ctx, cancel := a.reportable()
 	defer cancel()
 	go func() {
 		select {
