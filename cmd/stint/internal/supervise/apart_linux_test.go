@@ -122,13 +122,19 @@ func (a *apart) awaitEnd() (end End) {
 	return end
 }
 
+// tell has the worker do something.
+func (a *apart) tell(what string) {
+	a.t.Helper()
+	if _, err := io.WriteString(a.in, what+"\n"); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
 // settle ends the worker and its supervisor; what the command printed is there then.
 func (a *apart) settle() (end End, printed string) {
 	a.t.Helper()
 	end = a.awaitEnd()
-	if _, err := a.in.Write([]byte("settled\n")); err != nil {
-		a.t.Fatal(err)
-	}
+	a.tell("settled")
 	if err := a.cmd.Wait(); err != nil {
 		a.t.Fatal(err)
 	}

@@ -61,29 +61,28 @@ func (n *nursery) removed(supervisor, command int, orderly bool) (status *syscal
 // clear kills orphans until there are none; left are those that would not die. A
 // list of processes may miss one that is being forked, so it takes two without any.
 func (n *nursery) clear() (left []string) {
-	giveUp := time.Now().Add(unkillable)
+	p := newPatience()
 	none := 0
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		orphans := n.sweep()
 		if len(orphans) > 0 {
 			none = 0
 		} else if none++; none == 2 {
 			return nil
 		}
-		if time.Now().After(giveUp) {
-			return n.resign(orphans)
+		if p.over(orphans) {
+			n.resign(orphans)
+			return names(orphans)
 		}
 		time.Sleep(pause)
 	}
 }
 
 // resign notes orphans that will not die; nothing waits for them again.
-func (n *nursery) resign(orphans []process) (left []string) {
+func (n *nursery) resign(orphans []process) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, p := range orphans {
 		n.resigned[p.key()] = true
-		left = append(left, p.String())
 	}
-	return left
 }

@@ -238,17 +238,26 @@ func failed(m message) error {
 	if err := json.Unmarshal(m.body, &f); err != nil {
 		return fmt.Errorf("read what the supervisor says: %w", err)
 	}
-	if f.Useless {
-		return fmt.Errorf("%w: %s", ErrCommand, f.Text)
-	}
-	return errors.New(f.Text)
+	return &refusal{f}
 }
 
-// abandon undoes a start that failed.
-func (c *Command) abandon() {
+// refusal is what a supervisor says that cannot start its command.
+type refusal struct{ failure }
+
+func (r *refusal) Error() string {
+	if r.Useless {
+		return ErrCommand.Error() + ": " + r.Text
+	}
+	return r.Text
+}
+
+func (r *refusal) Is(target error) bool { return r.Useless && target == ErrCommand }
+
+// abandon undoes a start that failed. A supervisor that said so has started nothing.
+func (c *Command) abandon(err error) {
 	_ = c.supervisor.Process.Kill()
 	_ = c.supervisor.Wait()
-	_, _ = children.removed(c.supervisor.Process.Pid, c.pid, false)
+	_, _ = children.removed(c.supervisor.Process.Pid, c.pid, errors.As(err, new(*refusal)))
 	_ = c.link.file.Close()
 }
 

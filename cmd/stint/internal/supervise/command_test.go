@@ -38,7 +38,9 @@ func shell(script string, args ...string) Job {
 	}
 }
 
-// started is a command of this process, settled when the test ends.
+// started is a command of this process, settled when the test ends. One whose
+// supervisor dies is for apart: what lives on of a worker that a test kills becomes
+// this process's, and would count as left over.
 func started(t *testing.T, j Job) (c *Command, stdout, stderr *printed) {
 	t.Helper()
 	var s Supervisors
@@ -99,7 +101,7 @@ func TestAKillEndsTheWholeTree(t *testing.T) {
 	began := time.Now()
 	c.Kill()
 	end := c.End()
-	if took := time.Since(began); took > time.Second {
+	if took := time.Since(began); took > 3*time.Second { // a second on a free machine
 		t.Errorf("it took %v", took)
 	}
 	if !end.Asked || !end.Status.Signaled() || end.Left != nil {

@@ -5,8 +5,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 func TestAFrozenSupervisorIsGivenUp(t *testing.T) {
@@ -24,27 +22,28 @@ func TestAFrozenSupervisorIsGivenUp(t *testing.T) {
 
 func TestACrashOfTheSupervisorIsTold(t *testing.T) {
 	t.Parallel()
-	c, _, _ := started(t, shell("echo panic; sleep 1000"))
-	if end := c.End(); !end.Alone || end.Known || !strings.Contains(end.Crash, "the attempt is broken") {
+	a := startApart(t, "echo panic; sleep 1000")
+	if end := a.awaitEnd(); !end.Alone || end.Known || !strings.Contains(end.Crash, "the attempt is broken") {
 		t.Errorf("ended as %+v", end)
 	}
+	a.nothingLeft()
 }
 
 func TestAKillDoesNotWaitForAFrozenSupervisor(t *testing.T) {
 	t.Parallel()
-	c, _, _ := started(t, shell("sleep 1000"))
-	if err := unix.Kill(c.supervisor.Process.Pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	a := startApart(t, "sleep 1000")
+	a.signal(a.supervisor, syscall.SIGSTOP)
+	a.awaitState(a.supervisor, 'T')
 	began := time.Now()
-	c.Kill()
-	end := c.End()
-	if took := time.Since(began); took > (beatsSilent-1)*beat {
+	a.tell("kill")
+	end := a.awaitEnd()
+	if took := time.Since(began); took > beatsSilent*beat {
 		t.Errorf("it took %v", took)
 	}
 	if !end.Alone || !end.Asked || end.Known {
 		t.Errorf("ended as %+v", end)
 	}
+	a.nothingLeft()
 }
 
 // The supervisor goes on reading what the command prints, keeps what fits, and

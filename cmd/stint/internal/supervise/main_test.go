@@ -86,8 +86,8 @@ func (r *recorder) note(line string) {
 }
 
 // workOn is a worker's process with one command, which the first line of in is. It
-// tells of it in a file. A second line settles the command; without it the worker
-// stays for ever.
+// tells of it in a file. A line "kill" kills the command, any other settles it;
+// without that the worker stays for ever.
 func workOn(in io.Reader, told string) int {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
@@ -102,12 +102,17 @@ func workOn(in io.Reader, told string) int {
 		return 1
 	}
 	note(told, fmt.Sprintf("started %d %d", c.supervisor.Process.Pid, c.PID()))
-	end, err := json.Marshal(c.End())
-	if err != nil {
-		panic(err)
+	go func() {
+		end, err := json.Marshal(c.End())
+		if err != nil {
+			panic(err)
+		}
+		note(told, "end "+string(end))
+	}()
+	for lines.Scan() && lines.Text() == "kill" {
+		c.Kill()
 	}
-	note(told, "end "+string(end))
-	if !lines.Scan() {
+	if lines.Text() != "settled" {
 		select {}
 	}
 	c.Settled()

@@ -6,10 +6,6 @@ import (
 	"time"
 )
 
-// unkillable is how long a kill is waited for. A process of another user, or one
-// that waits for a dead disk, must not hold an end for ever.
-const unkillable = 2 * time.Second
-
 // offspring is the command of a supervisor with all that it has started.
 type offspring struct {
 	command int // its pid
@@ -22,12 +18,11 @@ type offspring struct {
 // kill kills all of it and waits until nothing lives; left are names of what would
 // not die.
 func (o *offspring) kill() (left []string) {
-	giveUp := time.Now().Add(unkillable)
+	p := newPatience()
 	for pause := time.Millisecond; o.living(); pause = min(2*pause, 20*time.Millisecond) {
-		if time.Now().After(giveUp) {
-			return o.names()
+		if living := o.signal(syscall.SIGKILL); p.over(living) {
+			return names(living)
 		}
-		o.signal(syscall.SIGKILL)
 		o.strike()
 		time.Sleep(pause)
 	}

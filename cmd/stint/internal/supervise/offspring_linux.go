@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"os"
+	"slices"
 	"syscall"
 	"unsafe"
 
@@ -46,15 +47,18 @@ func (o *offspring) all() []process {
 	return found
 }
 
-// signal sends a signal to all of it: to the command first, which must not take the
-// death of a process that it waits for as an end of its own, and exit 0 perhaps.
-func (o *offspring) signal(s syscall.Signal) {
+// signal sends a signal to all that lives of it: to the command first, which must
+// not take the death of a process that it waits for as an end of its own, and exit
+// 0 perhaps.
+func (o *offspring) signal(s syscall.Signal) (living []process) {
 	first := 0
 	if !o.ended {
 		first = o.command // it leads a session, so it cannot leave its group
 		signalGroup(first, s)
 	}
-	signalGroups(o.all(), s, first)
+	living = slices.DeleteFunc(o.all(), func(p process) bool { return !p.living() })
+	signalGroups(living, s, first)
+	return living
 }
 
 // strikes is how often strike looks for orphans.
@@ -69,16 +73,6 @@ func (o *offspring) strike() {
 			return
 		}
 	}
-}
-
-// names of what lives.
-func (o *offspring) names() (names []string) {
-	for _, p := range o.all() {
-		if p.living() {
-			names = append(names, p.String())
-		}
-	}
-	return names
 }
 
 // peek finds a child in one of the states and leaves it in it; pid is 0 if none is.

@@ -3,7 +3,6 @@
 package supervise
 
 import (
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -24,13 +23,13 @@ func (o *offspring) living() bool {
 }
 
 // signal sends a signal to the command's process group.
-func (o *offspring) signal(s syscall.Signal) {
-	if !o.ended {
-		signalGroup(o.command, s)
+func (o *offspring) signal(s syscall.Signal) (living []process) {
+	if o.ended {
+		return nil
 	}
+	signalGroup(o.command, s)
+	return []process{process(o.command)}
 }
-
-func (o *offspring) names() []string { return []string{"pid " + strconv.Itoa(o.command)} }
 
 // strike would kill orphans; here they are process 1's.
 func (o *offspring) strike() {}

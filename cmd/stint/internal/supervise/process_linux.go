@@ -24,6 +24,9 @@ type process struct {
 // living tells whether it can still do anything.
 func (p process) living() bool { return p.state != 'Z' && p.state != 'X' }
 
+// key tells a process from a later one of the same number.
+func (p process) key() string { return strconv.Itoa(p.pid) + "@" + strconv.FormatUint(p.start, 10) }
+
 func (p process) String() string { return "pid " + strconv.Itoa(p.pid) + " (" + p.name + ")" }
 
 // processes lists those of the machine. It is no snapshot: what is forked meanwhile

@@ -43,7 +43,7 @@ func (s *Supervisors) Start(j Job, stdout, stderr io.Writer) (*Command, error) {
 		return nil, fmt.Errorf("start a supervisor: %w", err)
 	}
 	if err := c.handshake(j); err != nil {
-		c.abandon()
+		c.abandon(err)
 		return nil, err
 	}
 	s.running.Go(c.read)

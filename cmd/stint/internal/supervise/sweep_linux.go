@@ -67,9 +67,6 @@ func (n *nursery) reap(pid int) {
 	}
 }
 
-// key tells a process from a later one of the same number.
-func (p process) key() string { return strconv.Itoa(p.pid) + "@" + strconv.FormatUint(p.start, 10) }
-
 // idle tells whether a process neither runs nor waits for a processor or a disk: if
 // it is silent as well, it is frozen and not slow.
 func idle(pid int) bool {

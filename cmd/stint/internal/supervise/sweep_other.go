@@ -5,6 +5,7 @@ package supervise
 import (
 	"os"
 	"os/exec"
+	"strconv"
 )
 
 // startHidden starts a supervisor; here its memory is not hidden.
@@ -17,12 +18,12 @@ func (*nursery) startHidden(prepare prepared) (*exec.Cmd, error) {
 	return cmd, cmd.Start()
 }
 
-// process would be an orphan; here the system gives them to process 1.
-type process struct{}
+// process is a command; orphans belong to process 1 here.
+type process int
 
-func (process) String() string { return "" }
+func (p process) String() string { return "pid " + strconv.Itoa(int(p)) }
 
-func (process) key() string { return "" }
+func (p process) key() string { return p.String() }
 
 func (*nursery) sweep() []process { return nil }
 

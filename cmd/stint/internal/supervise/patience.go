@@ -1,0 +1,40 @@
+package supervise
+
+import "time"
+
+const (
+	// unkillable is how long a process may live on although it is killed again and
+	// again: it is another user's, or waits for a dead disk.
+	unkillable = 2 * time.Second
+	// endless is how long a kill may take against processes that fork all the time.
+	endless = 30 * time.Second
+)
+
+// patience is with what does not die, which must not hold an end for ever. What is
+// new each time is no reason to give up: it would go on for good.
+type patience struct {
+	began time.Time
+	seen  map[string]time.Time // since when
+}
+
+func newPatience() *patience { return &patience{time.Now(), map[string]time.Time{}} }
+
+// over tells whether to give up on what lives.
+func (p *patience) over(living []process) bool {
+	t := time.Now()
+	old := len(living) > 0
+	for _, is := range living {
+		if _, known := p.seen[is.key()]; !known {
+			p.seen[is.key()] = t
+		}
+		old = old && t.Sub(p.seen[is.key()]) >= unkillable
+	}
+	return old || t.Sub(p.began) >= endless
+}
+
+func names(all []process) (names []string) {
+	for _, p := range all {
+		names = append(names, p.String())
+	}
+	return names
+}
