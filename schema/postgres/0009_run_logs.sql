@@ -6,9 +6,9 @@ alter table jobs validate constraint jobs_timeout_check;
 -- What a worker says about its own finish.
 alter table runs add column warning text collate "C" null;
 
--- What an attempt printed, in the pieces in which it came. place is where a piece
--- ends when each counts as at least 64 bytes, so that it bounds the rows too;
--- ends_at_byte is the same in bytes. Both count what is no longer kept.
+-- What an attempt printed, in the pieces in which it came. ends_at_byte is where a
+-- piece ends in all that was printed. place is the same, but counts at least 64
+-- bytes for each piece: pieces are deleted by it, so it bounds their number too.
 -- RunLogLast, RunLogList, RunLogTrim
 create table run_logs (
     run_id text collate "C" not null references runs (id) on delete cascade,

@@ -3,9 +3,9 @@
 -- What a worker says about its own finish.
 alter table runs add column warning text;
 
--- What an attempt printed, in the pieces in which it came. place is where a piece
--- ends when each counts as at least 64 bytes, so that it bounds the rows too;
--- ends_at_byte is the same in bytes. Both count what is no longer kept.
+-- What an attempt printed, in the pieces in which it came. ends_at_byte is where a
+-- piece ends in all that was printed. place is the same, but counts at least 64
+-- bytes for each piece: pieces are deleted by it, so it bounds their number too.
 -- RunLogLast, RunLogList, RunLogTrim
 create table run_logs (
     run_id text not null references runs (id) on delete cascade,
