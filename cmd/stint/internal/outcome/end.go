@@ -80,8 +80,10 @@ func (e Exits) finish(end supervise.End, failed Finish) Finish {
 // exitOf names how a command ended: as an error's code, and for people.
 func exitOf(end supervise.End) (code, status string) {
 	switch s := end.Status; {
-	case !end.Known:
+	case !end.Known && end.Alone:
 		return "supervisor_lost", "lost its supervisor, so that nobody knows how it ended,"
+	case !end.Known:
+		return "not_killed", "could not be killed"
 	case s.Signaled():
 		return "signal_" + signalName(s.Signal()), "ended with signal: " + s.Signal().String()
 	case s.ExitStatus() == 0: // only STINT_OUTCOME calls that a failure

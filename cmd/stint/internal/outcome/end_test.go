@@ -161,6 +161,7 @@ func TestWithoutItsSupervisorACommandIsNotRunAgain(t *testing.T) {
 		"exit 0 and a file":     {done, "", "[1]", Finish{Action: Complete, Result: []byte("[1]")}},
 		"unknown":               {lost, "", "[1]", Finish{Action: Fail, Code: "supervisor_lost"}},
 		"unknown, but told":     {lost, `{"outcome":"complete"}`, "[1]", Finish{Action: Complete, Result: []byte("[1]")}},
+		"not killed":            {supervise.End{}, "", "", Finish{Action: Fail, Code: "not_killed"}},
 		"another exit, as ever": {exit(65), "", "", Finish{Action: Fail, Code: "exit_65", Final: true}},
 	}
 	for name, tt := range tests {
