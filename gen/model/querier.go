@@ -112,7 +112,8 @@ type Querier interface {
 	// Adds a piece to what a run printed. The caller holds the run's row.
 	RunLogInsert(ctx context.Context, arg RunLogInsertParams) error
 	// Deletes the pieces of a run that end at a place or before. All up to @above are
-	// gone already: so entries that await the vacuum are not read again. Primary key.
+	// gone already; naming it spares reading their entries until the vacuum has come.
+	// Primary key.
 	RunLogTrim(ctx context.Context, arg RunLogTrimParams) error
 	// Keeps a new token; its text is never stored.
 	TokenInsert(ctx context.Context, arg TokenInsertParams) error

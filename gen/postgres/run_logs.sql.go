@@ -99,7 +99,8 @@ where run_id = $1
 type RunLogTrimParams = model.RunLogTrimParams
 
 // Deletes the pieces of a run that end at a place or before. All up to @above are
-// gone already: so entries that await the vacuum are not read again. Primary key.
+// gone already; naming it spares reading their entries until the vacuum has come.
+// Primary key.
 func (q *Queries) RunLogTrim(ctx context.Context, arg RunLogTrimParams) error {
 	_, err := q.db.Exec(ctx, RunLogTrim, arg.RunID, arg.Above, arg.Place)
 	return err

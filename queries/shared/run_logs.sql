@@ -21,7 +21,8 @@ order by place;
 
 -- name: RunLogTrim :exec
 -- Deletes the pieces of a run that end at a place or before. All up to @above are
--- gone already: so entries that await the vacuum are not read again. Primary key.
+-- gone already; naming it spares reading their entries until the vacuum has come.
+-- Primary key.
 delete from run_logs
 where run_id = @run_id
     and place > @above

@@ -27,10 +27,10 @@ func deadline(now coltype.Time, timeout *int64) coltype.Time {
 // timedOut is a lease that ended because the time limit of the attempt had
 // passed: a failure that is tried again after wait while attempts are left.
 func timedOut(job model.Job, now coltype.Time, wait time.Duration) ending {
-	fault := coltype.JSON(`{"code":"timeout","message":"The time limit passed, and the worker had not reported the end of its work."}`)
+	failure := coltype.JSON(`{"code":"timeout","message":"The time limit passed, and the worker had not reported the end of its work."}`)
 	end := ending{
-		state: Failed, attempt: counted, jobError: fault,
-		runStatus: runs.Failed, reason: runs.ReasonTimeout, runError: fault,
+		state: Failed, attempt: counted, jobError: failure,
+		runStatus: runs.Failed, reason: runs.ReasonTimeout, runError: failure,
 	}
 	if job.Attempt < job.MaxAttempts {
 		end.state, end.runAt = Pending, now.Add(wait)

@@ -15,8 +15,8 @@ import (
 // the last bytes count.
 const LogBytes = 64 << 10
 
-// leastPiece is what a piece of a log counts as at least, so that LogBytes bounds
-// the rows of an attempt too.
+// leastPiece is how many bytes a piece of a log counts at least: LogBytes bounds the
+// rows of an attempt too.
 const leastPiece = 64
 
 // AppendIn adds to what an attempt printed.
@@ -37,9 +37,9 @@ type Appended struct {
 	Cut       int64 // bytes at the beginning of the text that were not kept
 }
 
-// Append adds to what the running attempt under a lease token printed. A token that
-// holds no running attempt is store.NotFound. It locks the run and not the job, so it never
-// waits for a heartbeat; what ends the attempt, and the next append, wait for it.
+// Append adds to what the running attempt under a lease token printed; without such
+// an attempt its error is store.NotFound. It locks the run and not the job, so it
+// never waits for a heartbeat. The end of the attempt and the next append wait for it.
 func Append(ctx context.Context, q model.Querier, now coltype.Time, in AppendIn) (Appended, error) {
 	hash := TokenHash(in.LeaseToken)
 	runID, err := q.RunLockByToken(ctx, model.RunLockByTokenParams{JobID: &in.JobID, OwnerID: in.OwnerID, TokenHash: &hash})

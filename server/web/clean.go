@@ -11,7 +11,7 @@ import (
 // CleanText is a text member of a request body that is never refused for what it
 // holds or for its length: NUL and lone surrogates become U+FFFD, and it is cut at
 // the bound that it names, maxBytes:"4096", or only at the body's, maxBytes:"body".
-// It is for what a worker reports: a report must not fail for a byte of an output.
+// It is for the reports of workers, which must not fail for a byte of an output.
 type CleanText string
 
 var cleanText = reflect.TypeFor[CleanText]()
@@ -29,8 +29,8 @@ func (c cleaning) note(member *huma.Schema, bound int) {
 	member.Description = strings.TrimSpace(member.Description + " " + cleanNote)
 }
 
-// cleaned reads a text and writes it as it may be stored. Of its value the schema
-// sees the kind alone.
+// cleaned reads a text and writes it as it may be stored. The value for the schema
+// is empty: that it is a text is all that is checked.
 func (g *gate) cleaned(limit int) (any, error) {
 	began := len(g.out)
 	s, _, err := g.text()

@@ -1,6 +1,6 @@
 // Package boottime is a clock that processes of a machine share, that nobody can
-// set, and that goes on while the machine sleeps: CLOCK_BOOTTIME on Linux. What
-// must be over by an instant of it is over when a machine wakes up after that.
+// set, and that goes on while the machine sleeps: CLOCK_BOOTTIME on Linux. A time
+// limit that was reached during the sleep has passed when the machine wakes up.
 //
 // On macOS CLOCK_MONOTONIC counts sleep as well; on other systems it may not, and
 // then a time limit is late by as long as the machine slept.

@@ -66,11 +66,10 @@ func (a *Attempt) Alone(ctx context.Context, report []byte) {
 	_, _ = sender.Send(ctx, a.finish)
 }
 
-// reportable tells whether the end is to be reported without the worker. What a
-// command wrote to STINT_OUTCOME is, however it ended: also if it was killed since
-// the worker died, and there is no report else. A failure that the worker wanted,
-// or that came with the end of the lease, is not: only the worker knew what to make
-// of it.
+// reportable tells whether the end is to be reported without the worker. An outcome
+// that the command wrote is, however it ended: also if it was killed because the
+// worker died, when report is false. A failure that the worker wanted, or that came
+// with the end of the lease, is not: only the worker knew what to make of it.
 func (a *Attempt) reportable(report bool) bool {
 	forced := a.end.Asked || a.end.Expired
 	return a.finish.Told || report && (!forced || a.finish.Stands())

@@ -3,7 +3,7 @@
 //
 // A Writer never fails and hardly waits. It keeps a bounded queue of lines, which
 // a goroutine writes. Lines that find no room are left out, and so are lines that
-// cannot be written; how many, is written in their place when writing works again.
+// cannot be written; once writing works again, a line in their place says how many.
 package output
 
 import (
@@ -26,8 +26,8 @@ const (
 	atOnce = 4 << 10
 )
 
-// Writer is an output. What it is given at once, should be whole lines: it is
-// written or left out as a whole.
+// Writer is an output. Give it whole lines: each Write is written or left out as a
+// whole.
 type Writer struct {
 	to   io.Writer
 	more chan struct{} // wakes the goroutine that writes
@@ -54,9 +54,9 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Patient is the same output for one who should be slowed down by a slow reader,
-// such as a command that prints much: each write waits up to a second for room.
-// Of a reader that stands still only the first write waits.
+// Patient is the same output for a source that a slow reader should slow down, such
+// as a command that prints much: each write waits up to a second for room. If the
+// reader stands still, only the first write waits.
 func (w *Writer) Patient() io.Writer { return patient{w} }
 
 type patient struct{ *Writer }

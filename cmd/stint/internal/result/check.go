@@ -10,9 +10,9 @@ import (
 // maxDepth is how many objects and arrays the server takes, one in the other.
 const maxDepth = 64
 
-// Check tells why a text cannot be a result, as a phrase that follows what it is
-// about. There are rules that only the server checks: no NUL, no lone surrogate,
-// no member twice.
+// Check tells why a text cannot be a result, as a phrase that follows the name of
+// the text. The server alone checks some rules: no NUL, no lone surrogate, no member
+// twice.
 func Check(text []byte) error {
 	switch {
 	case len(text) > Max:
