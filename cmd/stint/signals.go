@@ -37,13 +37,15 @@ func untilStopped(stops <-chan os.Signal) context.Context {
 	return ctx
 }
 
-// endBy ends the process as the signal does by default.
+// endBy ends the process as the signal does by default, or with the exit code that
+// shells give to that: the kernel spares the first process of a container, the
+// runtime takes no notice of most signals, and some were ignored from the start.
 func endBy(s syscall.Signal) {
-	signal.Reset(s)
-	_ = syscall.Kill(os.Getpid(), s)
-	time.Sleep(100 * time.Millisecond)
-	// The runtime takes no notice of most signals, or this one was ignored when
-	// the process began.
+	if os.Getpid() != 1 {
+		signal.Reset(s)
+		_ = syscall.Kill(os.Getpid(), s)
+		time.Sleep(100 * time.Millisecond)
+	}
 	os.Exit(128 + int(s))
 }
 

@@ -49,9 +49,9 @@ above 1. They are sent to the server too, at most every 2 s, which keeps the las
 The command runs below a supervisor of its own, in a session without a terminal.
 When it has ended, what it left running is killed, in whatever session that is.
 The lease is renewed while the command runs. If the lease is lost, or cannot be
-renewed, all of the command is killed before another worker can have the job, and
-nothing is reported. The same happens if the worker dies or is stopped (SIGSTOP),
-but an outcome in STINT_OUTCOME is reported then. If the job is cancelled, all of the
+renewed, all of the command is killed before another worker can have the job; so it
+is if the worker dies or is stopped (SIGSTOP). Nothing is reported then but an exit 0
+that came before, or an outcome in STINT_OUTCOME. If the job is cancelled, all of the
 command gets SIGTERM, and SIGKILL after --grace.
 
 A time limit (--timeout, or timeout_seconds of the kind or the job; the smallest

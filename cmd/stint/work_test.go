@@ -165,7 +165,7 @@ func TestWorkKillsACommandThatLostItsLease(t *testing.T) {
 		if code := w.exit(t); code != 0 {
 			t.Errorf("exit %d", code)
 		}
-		if strings.Contains(w.out.String(), "reported") {
+		if w.out.Has("msg=reported") {
 			t.Errorf("something was reported for a lease that was lost")
 		}
 		if job := s.job(id); job.State != "claimed" {

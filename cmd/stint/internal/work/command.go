@@ -29,8 +29,8 @@ func (a *attempt) start() (*process, error) {
 	printed := &transcript{max: a.LogBytes}
 	p := &process{
 		handover: a.handover(),
-		stdout:   &lines{sink: a.out, prefix: prefix},
-		stderr:   &lines{sink: a.err, prefix: prefix},
+		stdout:   &lines{to: a.Stdout, prefix: prefix},
+		stderr:   &lines{to: a.Stderr, prefix: prefix},
 		log:      a.appends(printed),
 	}
 	var err error

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,5 +143,27 @@ func TestALeaseIsKeptUntilTheReportIsMade(t *testing.T) {
 	}
 	if f.actions()[len(f.actions())-len("complete"):] != "complete" {
 		t.Errorf("the server was asked for %q", f.actions())
+	}
+}
+
+// A command that is killed for its lost lease may have said what it has done.
+func TestWhatACommandSaidOfItsWorkIsReportedWithoutALease(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]string{
+		`echo '{"outcome":"complete"}' >$STINT_OUTCOME; sleep 60`: "claim heartbeat complete",
+		`echo 7; sleep 60`: "claim heartbeat",
+	} {
+		f := working(600 * time.Millisecond)
+		answer := f.reply
+		f.reply = func(f *fake, c call) (int, string) {
+			if c.action != "claim" {
+				return 409, lost
+			}
+			return answer(f, c)
+		}
+		end(t, startWork(t, f, Config{MaxJobs: 1}, script))
+		if got := slices.Compact(strings.Fields(f.actions())); strings.Join(got, " ") != want {
+			t.Errorf("the server was asked for %q, want %q", got, want)
+		}
 	}
 }

@@ -14,8 +14,9 @@ import (
 
 const (
 	// The server leaves a lease alone for five seconds after its end; until
-	// then nobody else has the job, and a command may go on.
-	leaseSpare = 4 * time.Second
+	// then nobody else has the job, and a command may go on. A busy machine takes
+	// up to two of them to kill a large tree of processes.
+	leaseSpare = 3 * time.Second
 	// minLease is the shortest lease that the server gives.
 	minLease = 10 * time.Second
 	// So long after its end a lease is certainly gone: some replica has taken

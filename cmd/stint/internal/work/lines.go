@@ -3,28 +3,15 @@ package work
 import (
 	"bytes"
 	"io"
-	"sync"
+	"slices"
 )
 
 // maxLine is how many bytes of a line are kept until its end comes.
 const maxLine = 256 << 10
 
-// sink is an output that several commands share, line by line.
-type sink struct {
-	mu sync.Mutex
-	to io.Writer
-}
-
-// write writes the parts at once: other processes may share the output too.
-func (s *sink) write(parts ...[]byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, _ = s.to.Write(bytes.Join(parts, nil)) // the work counts, not who listens to it
-}
-
 // lines passes a command's output on in whole lines.
 type lines struct {
-	sink   *sink
+	to     io.Writer // several commands share it, and other processes too
 	prefix []byte
 	line   []byte // begun and not ended
 }
@@ -44,7 +31,7 @@ func (l *lines) Write(p []byte) (int, error) {
 
 // flush ends the line.
 func (l *lines) flush() {
-	l.sink.write(l.prefix, l.line, []byte("\n"))
+	_, _ = l.to.Write(slices.Concat(l.prefix, l.line, []byte("\n"))) // the work counts, not who listens to it
 	l.line = l.line[:0]
 }
 

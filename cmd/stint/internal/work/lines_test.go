@@ -9,7 +9,7 @@ import (
 
 func newLines(prefix string) (*lines, *bytes.Buffer) {
 	var to bytes.Buffer
-	return &lines{sink: &sink{to: &to}, prefix: []byte(prefix)}, &to
+	return &lines{to: &to, prefix: []byte(prefix)}, &to
 }
 
 func TestOutputIsPassedOnInWholeLines(t *testing.T) {
@@ -29,7 +29,7 @@ func TestOutputIsPassedOnInWholeLines(t *testing.T) {
 
 func TestWhatIsKeptOfALineIsBounded(t *testing.T) {
 	t.Parallel()
-	l := &lines{sink: &sink{to: io.Discard}}
+	l := &lines{to: io.Discard}
 	chunk := bytes.Repeat([]byte("x"), 1<<20)
 	for range 64 {
 		_, _ = l.Write(chunk)

@@ -21,7 +21,8 @@ const (
 	maxMessage = 4 << 10
 )
 
-// report tells the server how the command ended.
+// report tells the server how the command ended. What a command has done is told
+// without a lease too: if nobody else has the job yet, it is not done again.
 func (a *attempt) report(p *process, why ending) {
 	end := p.End()
 	if len(end.Left) > 0 {
@@ -30,16 +31,17 @@ func (a *attempt) report(p *process, why ending) {
 	if end.Dropped > 0 {
 		a.log.Warn("output of the command came too fast to be passed on", "bytes", end.Dropped)
 	}
-	if end.Expired && why != byLoss {
-		a.log.Warn("the command was killed when its lease ran out: nothing is reported")
-	}
+	f := a.finish(p, end)
 	if end.Expired || why == byLoss {
 		p.log.abandon()
-		return
+		if !f.Stands() {
+			a.log.Warn("the command was killed without a lease: nothing is reported")
+			return
+		}
+	} else {
+		defer a.keepLease()()
+		p.log.finish()
 	}
-	defer a.keepLease()()
-	p.log.finish()
-	f := a.finish(p, end)
 	switch {
 	case !end.Asked || f.Stands():
 	case why == byStop:

@@ -39,15 +39,13 @@ type Config struct {
 
 	Token, CAFile, Version string // with which supervisors report if the worker dies
 
-	Stdout, Stderr io.Writer // of the commands
+	Stdout, Stderr io.Writer // of the commands; each write is whole lines of one of them
 	Log            *slog.Logger
 }
 
 // worker is a Config at work.
 type worker struct {
 	Config
-	out, err *sink
-
 	slots    chan struct{} // one token for each job at work
 	jobs     sync.WaitGroup
 	stop     chan struct{} // closed when commands must end
@@ -66,8 +64,8 @@ type worker struct {
 // the commands that run, ends those that are left, and releases their jobs.
 func Run(ctx context.Context, c Config) error {
 	w := &worker{
-		Config: c, out: &sink{to: c.Stdout}, err: &sink{to: c.Stderr},
-		slots: make(chan struct{}, c.Concurrency), stop: make(chan struct{}),
+		Config: c,
+		slots:  make(chan struct{}, c.Concurrency), stop: make(chan struct{}),
 	}
 	claiming, cancel := context.WithCancel(ctx)
 	w.cancel = cancel
