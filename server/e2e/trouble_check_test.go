@@ -15,6 +15,9 @@ import (
 // lease was lost, for it to have been bound to arrive.
 const wayOpen = 5 * time.Second
 
+// givenUp is after how long a worker takes a frozen supervisor for dead.
+const givenUp = 7 * time.Second
+
 // checkLeft looks for what is left when both workers have ended, and ends it.
 func (r *round) checkLeft() {
 	late := time.Now().Add(allGone)
@@ -109,7 +112,7 @@ func (r *round) attemptsOf(job int) (found []*attempt) {
 
 // checkNext checks that an attempt had to follow, and that it did so in time.
 func (r *round) checkNext(a, next *attempt, run ledgerRun) {
-	if r.exited0(a) && (run.Status != "abandoned" || r.couldReport(a.ended, next.began)) {
+	if r.exited0(a) && (run.Status != "abandoned" || r.couldReport(a.ended, run.CompletedAt)) {
 		r.watch.fault("job %d: run %s, %s %s, exited 0, and the job was run again", a.job, a.run, run.Status, run.TerminalReason)
 	}
 	latest := troubleLease + takeBack + 5*time.Second
@@ -134,10 +137,9 @@ func (r *round) exited0(a *attempt) bool {
 }
 
 // couldReport tells whether the server was within reach for wayOpen at a
-// stretch, between the exit and the next attempt, which is not claimed before
-// the job is taken back.
-func (r *round) couldReport(from, to time.Time) bool {
-	to = to.Add(-2 * time.Second)
+// stretch, between the exit and the moment at which the job was taken back.
+func (r *round) couldReport(exit, to time.Time) bool {
+	from := r.reporting(exit, to)
 	away := slices.Clone(r.away)
 	slices.SortFunc(away, func(a, b span) int { return a.from.Compare(b.from) })
 	for _, s := range away {
@@ -150,6 +152,27 @@ func (r *round) couldReport(from, to time.Time) bool {
 		from = later(from, cmp.Or(s.to, to))
 	}
 	return to.Sub(from) >= wayOpen
+}
+
+// reporting is from when on somebody reports an exit. One whose worker is frozen
+// is reported by its supervisor, after half of the time that it has; one whose
+// supervisor is, by the worker, once it has given that up.
+func (r *round) reporting(exit, to time.Time) time.Time {
+	from := exit
+	for _, s := range r.strikes {
+		if s.what != freeze || s.at.After(exit.Add(time.Second)) || s.over.Before(exit) {
+			continue
+		}
+		notice := exit.Add(givenUp)
+		if s.victim == "worker" {
+			notice = exit.Add(to.Sub(exit) / 2)
+		}
+		if s.over.Before(notice) {
+			notice = s.over
+		}
+		from = later(from, notice)
+	}
+	return from
 }
 
 func later(a, b time.Time) time.Time {

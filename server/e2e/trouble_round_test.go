@@ -164,6 +164,9 @@ func (r *round) awaitJobs(ctx context.Context) {
 }
 
 func (r *round) endWorkers() {
+	if r.troubled.hasEnded() && !r.troubled.told.Load() {
+		r.watch.fault("the troubled worker has ended: %v", r.troubled.cmd.ProcessState)
+	}
 	for name, w := range map[string]*working{"troubled": r.troubled, "healthy": r.healthy} {
 		if w == nil {
 			continue

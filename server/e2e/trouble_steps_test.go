@@ -49,6 +49,7 @@ func (r *round) strike(ctx context.Context, s step) {
 	sig := syscall.SIGSTOP
 	if s.what == kill {
 		sig = syscall.SIGKILL
+		r.troubled.told.Store(r.troubled.told.Load() || s.victim == "worker")
 	}
 	done := &strike{step: s, at: time.Now(), victims: victims}
 	r.watch.set(func() { r.strikes = append(r.strikes, done) })

@@ -18,7 +18,7 @@ type working struct {
 	procID
 	cmd   *exec.Cmd
 	outs  [2]*reader  // standard output and error
-	told  atomic.Bool // a signal has told it to end
+	told  atomic.Bool // a signal has told it to end, or killed it
 	ended chan struct{}
 	over  time.Time // after ended
 }
@@ -79,6 +79,15 @@ func (r *reader) stop(lasts <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	<-lasts
+}
+
+func (w *working) hasEnded() bool {
+	select {
+	case <-w.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // end has a worker end as it should, and tells whether it did within so long. A

@@ -1,6 +1,6 @@
 # The command of a troubled worker: sh command.sh DIR. DIR/KEY, KEY being the
-# job's, says in shell variables how its first attempt behaves; later ones are
-# short. Whatever it starts inherits two locks, so the kernel holds each of them
+# job's, says in shell variables how its first attempt behaves under that worker;
+# any other is short. Whatever it starts inherits two locks, so the kernel holds each of them
 # until the last process of the attempt has ended.
 dir=$1
 if [ "${2-}" = hop ]; then # a process that is always another one
@@ -17,7 +17,7 @@ flock -n 8
 tell begin
 
 forks=0 sessions=0 daemons=0 hops=0 deaf= quiet= talk=0 seconds=0.2 end=0
-if mkdir "$dir/jobs/$STINT_JOB_ID.begun" 2>/dev/null; then
+if [ "$STINT_WORKER" = troubled ] && mkdir "$dir/jobs/$STINT_JOB_ID.begun" 2>/dev/null; then
 	. "$dir/$STINT_KEY"
 fi
 
