@@ -211,7 +211,7 @@ func (c *Command) keep() {
 		case !late && !c.writing.Load() && idle(c.supervisor.Process.Pid):
 			silent++
 		}
-		if silent >= beatsSilent || silent > 0 && c.doomed.Load() {
+		if silent >= beatsSilent || silent > 1 && c.doomed.Load() {
 			c.dismiss()
 			return
 		}
