@@ -48,11 +48,11 @@ above 1. They are sent to the server too, at most every 2 s, which keeps the las
 
 The command runs below a supervisor of its own, in a session without a terminal.
 When it has ended, what it left running is killed, in whatever session that is.
-The lease is renewed while the command runs. If the lease is lost, or cannot be
-renewed, all of the command is killed before another worker can have the job; so it
-is if the worker dies or is stopped (SIGSTOP). Nothing is reported then but an exit 0
-that came before, or an outcome in STINT_OUTCOME. If the job is cancelled, all of the
-command gets SIGTERM, and SIGKILL after --grace.
+The lease is renewed while the command runs. If the lease is lost or cannot be
+renewed, or if the worker dies or is stopped (SIGSTOP), all of the command is killed
+before another worker can have the job. Then only an exit 0 that came before, or an
+outcome in STINT_OUTCOME, is reported. If the job is cancelled, all of the command
+gets SIGTERM, and SIGKILL after --grace.
 
 A time limit (--timeout, or timeout_seconds of the kind or the job; the smallest
 counts, from the claim on) sends SIGTERM --grace before it is over, yet not before
@@ -63,8 +63,8 @@ claimed, and what a claim takes at that moment is released. Commands have --grac
 to end; then they get SIGTERM, SIGKILL 5 s later, and their jobs are released.
 A second signal, from one second after the first, ends worker and commands at once;
 nothing more is reported of those than STINT_OUTCOME says, and their leases run out.
-A command that exits 0 completes its job, whatever asked it to end, unless the lease
-is lost. A worker started with nohup runs on when its terminal is closed; SIGTSTP
+A command that exits 0 completes its job, whatever asked it to end, unless another
+worker has it. A worker started with nohup runs on when its terminal is closed; SIGTSTP
 (Ctrl-Z), SIGTTIN and SIGTTOU do not stop it.
 
 Claims carry an Idempotency-Key, so that one whose answer was lost brings the same
