@@ -3,6 +3,7 @@ package outcome
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/stint-run/stint/cmd/stint/internal/result"
@@ -22,10 +23,13 @@ type Attempt struct {
 	out, err tail
 }
 
-// New makes the attempt from an encoded Handover.
+// New makes the attempt from an encoded Handover, and its files.
 func New(handover []byte) (supervise.Attempt, error) {
 	a := &Attempt{}
-	return a, json.Unmarshal(handover, &a.h)
+	if err := json.Unmarshal(handover, &a.h); err != nil {
+		return nil, fmt.Errorf("read the handover: %w", err)
+	}
+	return a, a.h.Files.make()
 }
 
 // Output takes what the command prints.

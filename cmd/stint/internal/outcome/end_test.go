@@ -33,11 +33,8 @@ func (c command) report(t *testing.T) Finish {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := Handover{Files: makeFiles(t, map[string]string{outcomeFile: c.told, resultFile: c.result}), Exits: exits}
-	a, err := New(h.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := Handover{Exits: exits}
+	a := newAttempt(t, &h, map[string]string{outcomeFile: c.told, resultFile: c.result})
 	a.Output(1, []byte(c.out))
 	a.Output(2, []byte(c.err))
 	f, err := Decode(a.Ended(c.end))

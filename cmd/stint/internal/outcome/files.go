@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -21,21 +22,25 @@ const (
 	progressFile = "progress"
 )
 
-// MakeFiles makes the folder of one attempt, with the files empty in it: a
-// container can be given them by name.
-func MakeFiles() (Files, error) {
-	dir, err := os.MkdirTemp("", "stint-attempt-")
-	if err != nil {
-		return Files{}, fmt.Errorf("make the attempt's folder: %w", err)
-	}
-	f := Files{dir}
+// NameFiles draws the name of the folder of one attempt. The worker draws it and
+// the supervisor makes the folder, so that each can remove it when the other dies.
+func NameFiles() Files {
+	return Files{filepath.Join(os.TempDir(), "stint-attempt-"+rand.Text())}
+}
+
+// make makes the folder, with the files empty in it: a container can be given them
+// by name. Its error is none of a path that the command has.
+func (f Files) make() error {
+	err := os.Mkdir(f.Dir, 0o700)
 	for _, name := range []string{resultFile, outcomeFile, progressFile} {
-		if err := os.WriteFile(f.path(name), nil, 0o600); err != nil {
-			f.Remove()
-			return Files{}, fmt.Errorf("make the attempt's files: %w", err)
+		if err == nil {
+			err = os.WriteFile(f.path(name), nil, 0o600)
 		}
 	}
-	return f, nil
+	if err != nil {
+		return fmt.Errorf("make the attempt's files: %v", err) // which the worker removes
+	}
+	return nil
 }
 
 // Remove removes the folder and whatever is in it.

@@ -228,14 +228,8 @@ func TestASupervisorReportsAloneAndRemovesTheFiles(t *testing.T) {
 	t.Parallel()
 	s := &server{answer: first(says(0, ""), says(503, ""))}
 	url, caFile := s.startTLS(t)
-	h := Handover{
-		Files: makeFiles(t, map[string]string{outcomeFile: `{"outcome":"final","code":"no_key"}`}),
-		JobID: "job_1", LeaseToken: "secret", Token: "token", Server: url, CAFile: caFile, Lease: time.Minute,
-	}
-	a, err := New(h.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := Handover{JobID: "job_1", LeaseToken: "secret", Token: "token", Server: url, CAFile: caFile, Lease: time.Minute}
+	a := newAttempt(t, &h, map[string]string{outcomeFile: `{"outcome":"final","code":"no_key"}`})
 	a.Output(2, []byte("the key is missing\n"))
 	a.Alone(context.Background(), a.Ended(exit(0)))
 	want := `fail {"error":{"code":"no_key","message":"the key is missing"},"retryable":false}`
@@ -274,13 +268,8 @@ func TestWhatASupervisorReportsAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &server{answer: first()}
-			h := Handover{
-				Files: makeFiles(t, map[string]string{outcomeFile: tt.told}), JobID: "job_1", LeaseToken: "secret", Token: "token", Server: s.start(t),
-			}
-			a, err := New(h.Encode())
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := Handover{JobID: "job_1", LeaseToken: "secret", Token: "token", Server: s.start(t)}
+			a := newAttempt(t, &h, map[string]string{outcomeFile: tt.told})
 			a.Output(2, []byte("why"))
 			report := a.Ended(tt.end)
 			if tt.killed {

@@ -69,10 +69,8 @@ func (w *worker) work(ctx context.Context, j job) {
 }
 
 // run runs the command and reports how it ended. Its error is one of the start.
-func (a *attempt) run() (err error) {
-	if a.files, err = outcome.MakeFiles(); err != nil {
-		return err
-	}
+func (a *attempt) run() error {
+	a.files = outcome.NameFiles()
 	defer a.files.Remove()
 	a.progress = a.files.Progress()
 	p, err := a.start()
