@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -9,16 +10,20 @@ import (
 
 // Backoff is the pauses between tries: they double, with jitter, and are at least
 // what the server asked for.
-type Backoff struct{ next time.Duration }
+type Backoff struct {
+	Longest time.Duration // 0: ten seconds
+	next    time.Duration
+}
 
 const firstPause, longestPause = 200 * time.Millisecond, 10 * time.Second
 
 // After is how long to wait now that a try has ended in err.
 func (b *Backoff) After(err error) time.Duration {
-	b.next = min(max(b.next*2, firstPause), longestPause)
+	longest := cmp.Or(b.Longest, longestPause)
+	b.next = min(max(b.next*2, firstPause), longest)
 	d := time.Duration((0.8 + 0.4*rand.Float64()) * float64(b.next))
 	if p, ok := errors.AsType[*Problem](err); ok {
-		d = max(d, min(p.RetryAfter, longestPause))
+		d = max(d, min(p.RetryAfter, longest))
 	}
 	return d
 }

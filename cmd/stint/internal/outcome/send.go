@@ -15,7 +15,12 @@ import (
 )
 
 const (
-	tryTime = 15 * time.Second // for one try of a report
+	// The first try of a report has shortTry, each later one twice the time of the
+	// one before, up to longTry: a connection that has died costs a try, and must not
+	// cost the lease; a slow one needs long for a large result.
+	shortTry, longTry = 3 * time.Second, 15 * time.Second
+	// longestPause is between tries: nobody renews the lease of a dead worker.
+	longestPause = 2 * time.Second
 	// maxBlocks is how often a report with a result is turned away by something
 	// other than the server before it goes without.
 	maxBlocks = 3
@@ -39,9 +44,9 @@ type Sender struct {
 // between answers instead), and is tried again: there is nothing better to do with
 // work that is done. The lease is gone by 409, or by the server's own 404.
 func (s *Sender) Send(ctx context.Context, f Finish) (client.Finished, error) {
-	wait, blocks := api.Backoff{}, 0
-	for {
-		done, err := s.try(ctx, f)
+	wait, blocks := api.Backoff{Longest: longestPause}, 0
+	for length := shortTry; ; length = min(2*length, longTry) {
+		done, err := s.try(ctx, f, length)
 		if err == nil {
 			s.Log.Info("reported", "what", string(f.Action), "state", string(done.Job.State))
 			return done, nil
@@ -69,8 +74,8 @@ func (s *Sender) Send(ctx context.Context, f Finish) (client.Finished, error) {
 	}
 }
 
-func (s *Sender) try(ctx context.Context, f Finish) (client.Finished, error) {
-	ctx, cancel := context.WithTimeout(ctx, tryTime)
+func (s *Sender) try(ctx context.Context, f Finish, length time.Duration) (client.Finished, error) {
+	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
 	contentType, body := api.Body(f.body(s.LeaseToken))
 	done, err := api.Answer[client.Finished](s.call(ctx, f.Action, contentType, body))

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -283,5 +284,31 @@ func TestWhatASupervisorReportsAlone(t *testing.T) {
 				t.Errorf("the files are still there: %v", err)
 			}
 		})
+	}
+}
+
+// A connection that has died without a word costs one try, and not the ten seconds
+// that the shortest lease lasts.
+func TestAReportDoesNotWaitLongForADeadConnection(t *testing.T) {
+	t.Parallel()
+	var tries atomic.Int32
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if tries.Add(1) == 1 {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+			return
+		}
+		_, _ = io.WriteString(w, finished)
+	}))
+	t.Cleanup(web.Close)
+	c, err := api.New(web.URL, "token", "test", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	sender := &Sender{API: c, JobID: "job_1", LeaseToken: "secret", Log: slog.New(slog.DiscardHandler)}
+	if _, err := sender.Send(ctx, Finish{Action: Complete}); err != nil || tries.Load() != 2 {
+		t.Errorf("%d tries: %v", tries.Load(), err)
 	}
 }

@@ -68,7 +68,7 @@ func (s *supervisor) run(attempt func([]byte) (Attempt, error)) error {
 func (s *supervisor) start(attempt func([]byte) (Attempt, error)) (err error) {
 	if attempt != nil {
 		if s.attempt, err = attempt(s.job.Handover); err != nil {
-			return fmt.Errorf("prepare the attempt: %w", err)
+			return fmt.Errorf("prepare the attempt: %s", err) // not wrapped: it is no fault of the command
 		}
 	}
 	if s.pipes, err = newOutputs(s.output); err != nil {
