@@ -98,7 +98,7 @@ func runConformance(cmd *cobra.Command, g *globals, c conformance.Config) error 
 		return err
 	}
 	defer conformance.Sweep()
-	return g.tell(cmd.Context(), cmd.OutOrStdout(), c)
+	return g.printVerdicts(cmd.Context(), cmd.OutOrStdout(), c)
 }
 
 func checkConformance(c *conformance.Config) error {
@@ -136,8 +136,8 @@ func writeCommand(dir string) (string, error) {
 	return path, os.WriteFile(path, []byte(text), 0o700)
 }
 
-// tell runs the rules and prints what is found, as it is found.
-func (g *globals) tell(ctx context.Context, w io.Writer, c conformance.Config) error {
+// printVerdicts runs the rules and prints each verdict as it comes.
+func (g *globals) printVerdicts(ctx context.Context, w io.Writer, c conformance.Config) error {
 	begun, count := time.Now(), map[string]int{}
 	verdicts := []conformance.Verdict{}
 	err := conformance.Run(ctx, c, func(v conformance.Verdict) {

@@ -5,16 +5,15 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"syscall"
-)
 
-const prSetChildSubreaper = 36
+	"golang.org/x/sys/unix"
+)
 
 // Adopt makes this process the parent of what workers leave behind, so that
 // Sweep finds it.
 func Adopt() error {
-	if _, _, e := syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0); e != 0 {
-		return fmt.Errorf("adopt what workers leave behind: %w", e)
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("adopt what workers leave behind: %w", err)
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func (in Instructions) do() error {
 		return err
 	}
 	if in.Child && os.Getenv(childEnv) == "" {
-		if err := in.bear(); err != nil {
+		if err := in.startChild(); err != nil {
 			return err
 		}
 	}
@@ -123,8 +123,8 @@ func (in Instructions) do() error {
 
 const childEnv = "STINT_CONFORMANCE_CHILD"
 
-// bear starts the second process; it prints nothing.
-func (in Instructions) bear() error {
+// startChild starts the second process; it prints nothing.
+func (in Instructions) startChild() error {
 	in.Stdout, in.Stderr = Text{}, Text{}
 	payload, err := json.Marshal(in)
 	if err != nil {

@@ -10,7 +10,7 @@ type Rule struct {
 	Name string
 	Why  string // one line
 	script
-	judge func(t *tape) finding
+	assess func(t *tape) finding
 	// unsure is set where a worker that is late looks like one that does not do what
 	// the rule is about: not checked is then tried again as well.
 	unsure bool

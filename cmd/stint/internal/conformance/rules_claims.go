@@ -13,7 +13,7 @@ func claimRepeatedRule() Rule {
 			plan: func(_ *tape, c *call) plan { return plan{lost: c.action == "claim" && c.n == 1} },
 			over: func(t *tape) bool { return t.done() || len(t.of("claim")) > 1 && !t.keyed() },
 		},
-		judge: claimRepeated,
+		assess: claimRepeated,
 	}
 }
 
@@ -33,7 +33,7 @@ func lateClaimRule() Rule {
 			},
 			over: func(t *tape) bool { return t.jobs[1].over() },
 		},
-		judge: func(t *tape) finding {
+		assess: func(t *tape) finding {
 			if len(t.worksOf(t.jobs[0])) > 0 {
 				return broken("work began on a job whose lease had ended")
 			}
@@ -52,7 +52,7 @@ func duplicateAnswerRule() Rule {
 			jobs: []Instructions{quick(), quick()},
 			plan: func(_ *tape, c *call) plan { return plan{again: c.action == "claim" && c.n == 2} },
 		},
-		judge: func(t *tape) finding {
+		assess: func(t *tape) finding {
 			if n := len(t.worksOf(t.jobs[0])); n != 1 {
 				return broken("the job was worked %d times", n)
 			}
@@ -68,7 +68,7 @@ func emptyClaimRule() Rule {
 			jobs: []Instructions{quick()},
 			plan: func(_ *tape, c *call) plan { return plan{empty: c.action == "claim" && c.n <= 3} },
 		},
-		judge: func(t *tape) finding {
+		assess: func(t *tape) finding {
 			all := t.of("claim")
 			for i := 1; i < len(all) && i <= 3; i++ {
 				if gap := all[i].at.Sub(all[i-1].at); gap < pollAfter-slack {
@@ -92,7 +92,7 @@ func claimRefusedRule() Rule {
 				return plan{}
 			},
 		},
-		judge: func(t *tape) finding {
+		assess: func(t *tape) finding {
 			n := len(t.of("claim"))
 			if n > 10 {
 				return broken("%d claims within %.0f s", n, t.closed.Sub(t.begun).Seconds())

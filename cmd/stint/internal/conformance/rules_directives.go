@@ -18,7 +18,7 @@ func cancelObeyedRule() Rule {
 			},
 			over: func(t *tape) bool { return t.done() && !t.working() },
 		},
-		judge: func(t *tape) finding {
+		assess: func(t *tape) finding {
 			asked := t.first("heartbeat")
 			if asked == nil {
 				return broken("no heartbeat came")
@@ -40,7 +40,7 @@ func drainRule() Rule {
 			plan: drain,
 			most: 25 * time.Second,
 		},
-		judge: func(t *tape) finding {
+		assess: func(t *tape) finding {
 			if t.first("heartbeat") == nil {
 				return broken("no heartbeat came")
 			}

@@ -16,7 +16,7 @@ func heartbeatsInTimeRule() Rule {
 	return Rule{
 		Name: "heartbeats-in-time", Why: "a lease is renewed before it ends, as long as the work goes on; how long it is, the answer says",
 		script: script{jobs: []Instructions{{Seconds: 9, Stdout: Text{Text: "{}\n"}}}},
-		judge:  renewedInTime,
+		assess: renewedInTime,
 	}
 }
 
@@ -36,7 +36,7 @@ func heartbeatTroubleRule() Rule {
 				return plan{}
 			},
 		},
-		judge: renewedInTime,
+		assess: renewedInTime,
 	}
 }
 
@@ -53,7 +53,7 @@ func leaseLostStopsRule() Rule {
 			},
 			over: func(t *tape) bool { return t.jobs[0].taken && !t.working() },
 		},
-		judge: stoppedWhenLost,
+		assess: stoppedWhenLost,
 	}
 }
 
@@ -68,7 +68,7 @@ func noWorkAfterLeaseEndRule() Rule {
 			over: func(t *tape) bool { return len(t.works) > 0 && !t.working() },
 			most: 17 * time.Second,
 		},
-		judge: overWithItsLease,
+		assess: overWithItsLease,
 	}
 }
 
@@ -83,7 +83,7 @@ func timeoutRule() Rule {
 			most: 17 * time.Second, linger: time.Second,
 		},
 		unsure: true,
-		judge: func(t *tape) finding {
+		assess: func(t *tape) finding {
 			f := overWithItsLease(t)
 			if f.state == OK && !t.jobs[0].over() {
 				return unchecked("%s, but not reported: its job waits until the server takes it back", f.seen)

@@ -12,7 +12,7 @@ func reportRepeatedRule() Rule {
 			plan: func(t *tape, c *call) plan { return plan{lost: c.isFinish() && len(t.finishesOf(c.job)) == 1} },
 			over: func(t *tape) bool { return t.answered(0) != nil },
 		},
-		judge: repeated,
+		assess: repeated,
 	}
 }
 
@@ -20,7 +20,7 @@ func reportNotRepeatedRule() Rule {
 	return Rule{
 		Name: "report-not-repeated", Why: "after a finish was answered with 200 nothing comes under its lease token any more",
 		script: script{jobs: []Instructions{{Seconds: 2, Stdout: Text{Text: "{}\n"}}}, linger: 3 * time.Second},
-		judge: func(t *tape) finding {
+		assess: func(t *tape) finding {
 			done := t.answered(0)
 			if done == nil {
 				return broken("%s", t.ending(t.jobs[0]))
@@ -43,7 +43,7 @@ func noReportAfter409Rule() Rule {
 			},
 			over: func(t *tape) bool { return t.jobs[1].over() },
 		},
-		judge: func(t *tape) finding {
+		assess: func(t *tape) finding {
 			all := t.finishesOf(t.jobs[0])
 			if len(all) == 0 {
 				return broken("no finish came")
@@ -71,7 +71,7 @@ func logRefusedRule() Rule {
 				return plan{}
 			},
 		},
-		judge: func(t *tape) finding {
+		assess: func(t *tape) finding {
 			f := workedToTheEnd(t)
 			if f.state == OK && len(t.of("log")) == 0 {
 				return unchecked("the worker appends no log")

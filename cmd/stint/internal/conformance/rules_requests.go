@@ -16,21 +16,21 @@ func usual() script {
 func authRule() Rule {
 	return Rule{
 		Name: "auth", Why: "each request carries the bearer token of STINT_TOKEN",
-		script: usual(), judge: noCode("unauthorized"),
+		script: usual(), assess: noCode("unauthorized"),
 	}
 }
 
 func contentTypeRule() Rule {
 	return Rule{
 		Name: "content-type", Why: "a body is sent as application/json",
-		script: usual(), judge: noCode("unsupported_media_type"),
+		script: usual(), assess: noCode("unsupported_media_type"),
 	}
 }
 
 func validRequestsRule() Rule {
 	return Rule{
 		Name: "valid-requests", Why: "each request is one that the API document allows: no unknown members, all within bounds, the job's own lease token",
-		script: usual(), judge: allTaken,
+		script: usual(), assess: allTaken,
 	}
 }
 
@@ -46,7 +46,7 @@ func toleratesNewMembersRule() Rule {
 				return plan{newMembers: true, directive: "added_later"}
 			},
 		},
-		judge: workedToTheEnd,
+		assess: workedToTheEnd,
 	}
 }
 
@@ -66,7 +66,7 @@ func retryAfterRule() Rule {
 				return plan{}
 			},
 		},
-		judge: afterRetryAfter,
+		assess: afterRetryAfter,
 	}
 }
 
@@ -81,7 +81,7 @@ func serverAwayRule() Rule {
 			},
 			most: 25 * time.Second,
 		},
-		judge: func(t *tape) finding {
+		assess: func(t *tape) finding {
 			if n := len(t.of("claim")); n > 20 {
 				return broken("%d claims within about 3 s", n)
 			}

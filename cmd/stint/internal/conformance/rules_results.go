@@ -36,7 +36,7 @@ func endsEveryJobRule() Rule {
 	}
 	return Rule{
 		Name: "ends-every-job", Why: "whatever the work prints and however it ends, the job is finished: exit 0 by complete, any other end by fail",
-		script: hardJobs, judge: endsEveryJob,
+		script: hardJobs, assess: endsEveryJob,
 	}
 }
 
@@ -44,7 +44,7 @@ func resultKeptRule() Rule {
 	return Rule{
 		Name: "result-kept", Why: "JSON that the work prints is the job's result",
 		script: script{jobs: []Instructions{{Stdout: Text{Text: result + "\n"}}}},
-		judge:  resultKept,
+		assess: resultKept,
 	}
 }
 
@@ -63,7 +63,7 @@ func resultRefusedRule() Rule {
 				return plan{code: "body_too_large"}
 			},
 		},
-		judge: workedToTheEnd,
+		assess: workedToTheEnd,
 	}
 }
 

@@ -17,7 +17,7 @@ func stopRule() Rule {
 			term: func(t *tape) bool { return len(t.works) > 0 && time.Since(t.works[0].begun) > 700*time.Millisecond },
 			over: func(t *tape) bool { return false },
 		},
-		judge: func(t *tape) finding {
+		assess: func(t *tape) finding {
 			if t.termed.IsZero() {
 				return broken("no work began")
 			}
@@ -35,7 +35,7 @@ func stopWaitingRule() Rule {
 			ready: func(t *tape) bool { return !t.termed.IsZero() && time.Since(t.termed) > 300*time.Millisecond },
 			over:  func(t *tape) bool { return false },
 		},
-		judge: func(t *tape) finding { return t.stopped() },
+		assess: func(t *tape) finding { return t.stopped() },
 	}
 }
 

@@ -35,10 +35,10 @@ type Verdict struct {
 	Output  []string `json:"output,omitempty"` // the last lines that the worker printed
 }
 
-// Run puts the rules to the worker, Parallel at a time, and hands each verdict to
-// told as soon as those of the rules before it are there. An error means that a
+// Run tries the rules on the worker, Parallel at a time, and calls report with each
+// verdict, in the order of the rules. An error means that a
 // rule could not be tried at all.
-func Run(ctx context.Context, c Config, told func(Verdict)) error {
+func Run(ctx context.Context, c Config, report func(Verdict)) error {
 	doc, err := parseDocument(c.Document)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func Run(ctx context.Context, c Config, told func(Verdict)) error {
 		if !ok {
 			break
 		}
-		told(v)
+		report(v)
 	}
 	wg.Wait()
 	return failed
@@ -87,7 +87,7 @@ func (c Config) verdict(ctx context.Context, doc *document, rule *Rule) (Verdict
 		if err != nil {
 			return Verdict{}, err
 		}
-		f := t.judged(rule)
+		f := t.assessed(rule)
 		if try < c.Tries && (f.state == Broken || f.state == NotChecked && rule.unsure) {
 			before = "; before: " + f.seen
 			continue
@@ -110,9 +110,9 @@ func shortened(lines []string) []string {
 	return slices.Concat(head, []string{fmt.Sprintf("… %d lines more …", len(lines)-mostLines)}, tail)
 }
 
-// judged is the rule's finding, with what may be behind a breach: a worker that
+// assessed is the rule's finding, with what may be behind a breach: a worker that
 // never came, or requests that the API does not take.
-func (t *tape) judged(rule *Rule) finding {
+func (t *tape) assessed(rule *Rule) finding {
 	if len(t.of("claim")) == 0 {
 		f := broken("no claim came")
 		if !t.exited.IsZero() {
@@ -120,7 +120,7 @@ func (t *tape) judged(rule *Rule) finding {
 		}
 		return f
 	}
-	f := rule.judge(t)
+	f := rule.assess(t)
 	if f.state != Broken {
 		return f
 	}

@@ -49,7 +49,7 @@ func (t *trial) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reset(w)
 		return
 	}
-	// What is on the tape first can be judged by what the worker does next.
+	// What is on the tape first can be assessed by what the worker does next.
 	t.note(func() {
 		c.status, c.code, c.answered = a.status, a.code, time.Now()
 		c.retryAfter = time.Duration(a.retryAfter) * time.Second

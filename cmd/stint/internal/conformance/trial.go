@@ -120,7 +120,7 @@ func (t *trial) end(p *process, server *http.Server) {
 	}
 }
 
-// copy is the tape as it is now: what still arrives is not judged.
+// copy is the tape as it is now: what still arrives is not assessed.
 func (t *trial) copy() *tape {
 	t.mu.Lock()
 	defer t.mu.Unlock()
