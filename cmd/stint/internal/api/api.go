@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -172,6 +173,25 @@ func Status(err error) int {
 		return int(p.Status)
 	}
 	return 0
+}
+
+// Names tells whether the problem is about that member of the request, or a part of
+// it; member is a pointer such as /result.
+func Names(err error, member string) bool {
+	p, ok := errors.AsType[*Problem](err)
+	return ok && slices.ContainsFunc(p.Errors, func(item client.Item) bool {
+		return item.Pointer == member || strings.HasPrefix(item.Pointer, member+"/")
+	})
+}
+
+// LeaseGone tells whether the server says that the lease is not held: it is lost, it
+// was ended by another action, or there is no such job.
+func LeaseGone(err error) bool {
+	switch Code(err) {
+	case "lease_lost", "state_conflict", "not_found":
+		return true
+	}
+	return false
 }
 
 // Retry tells whether the same request may succeed later.

@@ -29,7 +29,8 @@ func NameFiles() Files {
 }
 
 // make makes the folder, with the files empty in it: a container can be given them
-// by name. Its error is none of a path that the command has.
+// by name. Its error does not wrap an os.PathError, which would be taken for one of
+// the command's.
 func (f Files) make() error {
 	err := os.Mkdir(f.Dir, 0o700)
 	for _, name := range []string{resultFile, outcomeFile, progressFile} {

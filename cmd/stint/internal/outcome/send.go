@@ -2,11 +2,9 @@ package outcome
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -100,8 +98,8 @@ func (f Finish) without(err error) (less Finish, ok bool) {
 	if !refused(err) {
 		return f, false
 	}
-	byWarning := names(err, "/warning")
-	if f.Result != nil && (names(err, "/result") || !byWarning) {
+	byWarning := api.Names(err, "/warning")
+	if f.Result != nil && (api.Names(err, "/result") || !byWarning) {
 		less = f.withoutResult(err)
 		if byWarning {
 			less.Warning = ""
@@ -146,18 +144,4 @@ func blocked(err error) bool {
 }
 
 // ended tells whether it is of no use to try again.
-func ended(err error) bool {
-	switch api.Code(err) {
-	case "lease_lost", "state_conflict", "not_found":
-		return true
-	}
-	return refused(err) && !foreign(err)
-}
-
-// names tells whether the refusal is about that member or a part of it.
-func names(err error, member string) bool {
-	p, ok := errors.AsType[*api.Problem](err)
-	return ok && slices.ContainsFunc(p.Errors, func(item client.Item) bool {
-		return item.Pointer == member || strings.HasPrefix(item.Pointer, member+"/")
-	})
-}
+func ended(err error) bool { return api.LeaseGone(err) || refused(err) && !foreign(err) }

@@ -77,7 +77,7 @@ func (a *attempt) run() error {
 	if err != nil {
 		return err
 	}
-	defer p.Settled() // first, or the supervisor would need the files
+	defer p.Settled() // before the files go: the supervisor needs them until then
 	a.log.Info("started", "pid", p.PID())
 	ctx, over := context.WithCancel(context.Background())
 	beats := make(chan struct{})

@@ -3,7 +3,6 @@ package work
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -152,7 +151,7 @@ func (c *claims) next(ctx context.Context, limit int) ([]job, error) {
 	case err != nil && ctx.Err() != nil:
 		c.lost = r
 		return nil, nil
-	case r.body.TimeoutSeconds != nil && refuses(err, "/timeout_seconds"):
+	case r.body.TimeoutSeconds != nil && api.Names(err, "/timeout_seconds"):
 		c.withoutTimeout()
 		return nil, nil
 	case api.Retry(err):
@@ -251,11 +250,4 @@ func jobsOf(raw []json.RawMessage, since boottime.Instant) ([]job, error) {
 		}
 	}
 	return jobs, nil
-}
-
-// refuses tells whether the server refuses that member of a request.
-func refuses(err error, pointer string) bool {
-	p, ok := errors.AsType[*api.Problem](err)
-	return ok && p.Status == http.StatusUnprocessableEntity &&
-		slices.ContainsFunc(p.Errors, func(i client.Item) bool { return i.Pointer == pointer })
 }

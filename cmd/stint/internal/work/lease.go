@@ -130,7 +130,7 @@ func (a *attempt) held(ctx context.Context) bool {
 		a.renewed(sent, beat)
 		a.limit.confirm(sent, beat)
 		return true
-	case gone(err):
+	case api.LeaseGone(err):
 		a.log.Warn("the lease had ended when the claim's answer came: leaving the job", "error", err.Error())
 	default:
 		a.log.Warn("cannot make sure of the lease: giving the job back", "error", err.Error())
@@ -154,7 +154,7 @@ func (a *attempt) heartbeats(ctx context.Context, c *supervise.Command) {
 			c.Extend(a.lease.until())
 			next = a.lease.next()
 			continue
-		case gone(err):
+		case api.LeaseGone(err):
 			a.log.Warn("the lease is gone: killing the command", "error", err.Error())
 			close(a.lost)
 			return
@@ -180,7 +180,7 @@ func (a *attempt) keep(ctx context.Context) {
 		case err == nil:
 			a.lease.renewed(sent, beat)
 			next = a.lease.next()
-		case gone(err):
+		case api.LeaseGone(err):
 			return // perhaps because the report has arrived
 		default:
 			next = boottime.Now().Add(time.Second)
@@ -249,13 +249,4 @@ func (a *attempt) obey(d client.HeartbeatAnswerDirective) {
 			a.log.Info("the server is stopping: no claims until it is back")
 		}
 	}
-}
-
-// gone tells whether the server says that the lease is not held.
-func gone(err error) bool {
-	switch api.Code(err) {
-	case "lease_lost", "state_conflict", "not_found":
-		return true
-	}
-	return false
 }

@@ -1,9 +1,10 @@
 // Package work runs a command for every job that it claims: a worker for jobs
 // that a program on this machine can do.
 //
-// A job's lease is renewed while its command runs. A command that lost its lease
-// is killed, and nothing is reported for it; so is one whose lease has run out
-// unrenewed because the server is away, before any other worker can have it.
+// A job's lease is renewed while its command runs, and until its end is reported. A
+// command whose lease is lost, or has run out unrenewed because the server is away,
+// is killed before any other worker can have the job. Nothing is reported for it
+// then, unless it had exited 0 or said what is to become of the job.
 package work
 
 import (
