@@ -68,7 +68,11 @@ func TestProgressThatIsRefusedCostsNoHeartbeat(t *testing.T) {
 	t.Parallel()
 	f := working(900 * time.Millisecond)
 	answer := f.reply
+	var beaten []time.Time
 	f.reply = func(f *fake, c call) (int, string) {
+		if c.action == "heartbeat" {
+			beaten = append(beaten, time.Now())
+		}
 		if strings.Contains(c.body, "progress") {
 			return 422, `{"code":"validation_failed","status":422,"detail":"","errors":[{"pointer":"/progress","detail":"no"}]}`
 		}
@@ -92,6 +96,9 @@ func TestProgressThatIsRefusedCostsNoHeartbeat(t *testing.T) {
 	}
 	if len(f.done("complete")) != 1 {
 		t.Errorf("the server was asked for %q", f.actions())
+	}
+	if after := beaten[1].Sub(beaten[0]); after > 250*time.Millisecond {
+		t.Errorf("the heartbeat came again after %s", after)
 	}
 }
 

@@ -75,7 +75,7 @@ func (a *attempt) keepLease() (end func()) {
 // finish is how the attempt ended, as the supervisor has made it of the outputs.
 func (a *attempt) finish(p *process, end supervise.End) outcome.Finish {
 	if end.Report == nil {
-		a.log.Error("the command's supervisor was killed", "exit_known", end.Known)
+		a.log.Error("the command's supervisor died", "exit_known", end.Known, "its_words", end.Crash)
 		return outcome.WithoutSupervisor(p.handover, end)
 	}
 	f, err := outcome.Decode(end.Report)
