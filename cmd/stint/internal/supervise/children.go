@@ -10,79 +10,79 @@ import (
 
 // children are the supervisors of this process. The kernel knows only processes,
 // so there is one list, whoever started them.
-var children = &nursery{live: map[int]bool{}, commands: map[int]*syscall.WaitStatus{}, resigned: map[string]bool{}}
+var children = &registry{live: map[int]bool{}, commands: map[int]*syscall.WaitStatus{}, givenUp: map[string]bool{}}
 
-// nursery tells supervisors from orphans: what is left over when one of them dies.
-type nursery struct {
+// registry tells supervisors from orphans, which are left when one of them dies.
+type registry struct {
 	mu       sync.Mutex // held while one starts: none is taken for an orphan meanwhile
 	live     map[int]bool
 	commands map[int]*syscall.WaitStatus // of each the status, once it was an orphan and was reaped
-	resigned map[string]bool             // orphans that could not be killed
+	givenUp  map[string]bool             // orphans that could not be killed
 	refused  bool                        // files of memory cannot be executed here
 }
 
 // prepared makes the process of a supervisor.
 type prepared func(program string, beside ...*os.File) *exec.Cmd
 
-func (n *nursery) start(prepare prepared) (*exec.Cmd, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	cmd, err := n.startHidden(prepare)
+func (r *registry) start(prepare prepared) (*exec.Cmd, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	cmd, err := r.startHidden(prepare)
 	if err == nil {
-		n.live[cmd.Process.Pid] = true
+		r.live[cmd.Process.Pid] = true
 	}
 	return cmd, err
 }
 
 // expect has the status of a command noted, should it become an orphan.
-func (n *nursery) expect(command int) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.commands[command] = nil
+func (r *registry) expect(command int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.commands[command] = nil
 }
 
-// removed is called when a supervisor is dead: it kills what that has left behind,
-// if that did not see to it itself. status is of its command, if that was still
-// with the kernel.
-func (n *nursery) removed(supervisor, command int, orderly bool) (status *syscall.WaitStatus, left []string) {
-	n.mu.Lock()
-	delete(n.live, supervisor)
-	n.mu.Unlock()
+// removed is called when a supervisor is dead. Unless that ended in order, having
+// killed all of its command, it kills what is left. status is that of the command, if
+// the kernel still had it.
+func (r *registry) removed(supervisor, command int, orderly bool) (status *syscall.WaitStatus, left []string) {
+	r.mu.Lock()
+	delete(r.live, supervisor)
+	r.mu.Unlock()
 	if !orderly {
-		left = n.clear()
+		left = r.clear()
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	status = n.commands[command]
-	delete(n.commands, command)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	status = r.commands[command]
+	delete(r.commands, command)
 	return status, left
 }
 
 // clear kills orphans until there are none; left are those that would not die. A
 // list of processes may miss one that is being forked, so it takes two without any.
-func (n *nursery) clear() (left []string) {
+func (r *registry) clear() (left []string) {
 	p := newPatience()
 	none := 0
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
-		orphans := n.sweep()
+		orphans := r.sweep()
 		if len(orphans) > 0 {
 			none = 0
 		} else if none++; none == 2 {
 			return nil
 		}
 		if p.over(orphans) {
-			n.resign(orphans)
+			r.giveUp(orphans)
 			return names(orphans)
 		}
 		time.Sleep(pause)
 	}
 }
 
-// resign notes orphans that will not die; nothing waits for them again.
-func (n *nursery) resign(orphans []process) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+// giveUp notes orphans that will not die; nothing waits for them again.
+func (r *registry) giveUp(orphans []process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, p := range orphans {
-		n.resigned[p.key()] = true
+		r.givenUp[p.key()] = true
 	}
 }

@@ -28,18 +28,18 @@ const (
 // Command is a command that runs below its supervisor.
 type Command struct {
 	supervisor *exec.Cmd
-	complaint  complaint
+	crash      crash
 	link       *link
 	outputs    [2]io.Writer
 	pid        int
 
-	until   atomic.Int64
-	asked   atomic.Int64 // the number of the last ping or kill
-	echoed  atomic.Int64 // the highest that was answered
-	writing atomic.Bool  // an output is being written: nothing is heard meanwhile
-	stopped atomic.Bool  // Terminate or Kill was called
-	expired atomic.Bool
-	doomed  atomic.Bool // a kill has been sent
+	until    atomic.Int64
+	asked    atomic.Int64 // the number of the last ping or kill
+	echoed   atomic.Int64 // the highest that was answered
+	writing  atomic.Bool  // an output is being written: nothing is heard meanwhile
+	stopped  atomic.Bool  // Terminate or Kill was called
+	expired  atomic.Bool
+	killSent atomic.Bool // a kill has been sent
 
 	end    End
 	ended  sync.Once
@@ -92,12 +92,12 @@ func (c *Command) killUnlessDone() {
 		return
 	default:
 	}
-	c.doomed.Store(true)
+	c.killSent.Store(true)
 	number := c.asked.Add(1)
 	c.say(numbered(msgKill, number))
 	time.AfterFunc(obeyWithin, func() {
 		if c.echoed.Load() < number {
-			c.dismiss()
+			c.killSupervisor()
 		}
 	})
 }
@@ -105,13 +105,13 @@ func (c *Command) killUnlessDone() {
 // say sends a message; a supervisor that takes none is of no use any more.
 func (c *Command) say(m message) {
 	if err := c.link.send(m, obeyWithin); err != nil && !errors.Is(err, syscall.EPIPE) {
-		c.dismiss()
+		c.killSupervisor()
 	}
 }
 
-// dismiss kills the supervisor. What it leaves behind becomes this process's, and
-// read sees to it.
-func (c *Command) dismiss() {
+// killSupervisor kills the supervisor. This process adopts what it leaves behind, and
+// read sees to that.
+func (c *Command) killSupervisor() {
 	select {
 	case <-c.gone:
 	default:
@@ -126,7 +126,7 @@ func (c *Command) read() {
 		if err != nil {
 			break
 		}
-		c.hear(m)
+		c.handle(m)
 	}
 	_ = c.supervisor.Process.Kill()
 	_ = c.supervisor.Wait()
@@ -136,7 +136,7 @@ func (c *Command) read() {
 	_ = c.link.file.Close()
 }
 
-func (c *Command) hear(m message) {
+func (c *Command) handle(m message) {
 	switch m.kind {
 	case msgStdout, msgStderr:
 		c.writing.Store(true)
@@ -151,7 +151,7 @@ func (c *Command) hear(m message) {
 	case msgEnd:
 		var end End
 		if err := json.Unmarshal(m.body, &end); err != nil {
-			c.dismiss()
+			c.killSupervisor()
 			return
 		}
 		c.over(end)
@@ -180,7 +180,7 @@ func (c *Command) over(end End) {
 // The supervisor may have told its status; else the kernel has it, unless it is
 // the kill: by the kernel when the supervisor died, or by the sweep after that.
 func (c *Command) endAlone(kept *syscall.WaitStatus, left []string) End {
-	end := End{Alone: true, Crash: c.complaint.String(), Left: left, Asked: c.stopped.Load(), Expired: c.expired.Load()}
+	end := End{Alone: true, Crash: c.crash.String(), Left: left, Asked: c.stopped.Load(), Expired: c.expired.Load()}
 	switch {
 	case c.status != nil:
 		end.Status, end.Known = *c.status, true
@@ -211,8 +211,8 @@ func (c *Command) keep() {
 		case !late && !c.writing.Load() && idle(c.supervisor.Process.Pid):
 			silent++
 		}
-		if silent >= beatsSilent || silent > 1 && c.doomed.Load() {
-			c.dismiss()
+		if silent >= beatsSilent || silent > 1 && c.killSent.Load() {
+			c.killSupervisor()
 			return
 		}
 		if now() >= boottime.Instant(c.until.Load()).Add(2*every) {
@@ -261,27 +261,27 @@ func (c *Command) abandon(err error) {
 	_ = c.link.file.Close()
 }
 
-// complaint is the beginning of what a supervisor prints, which it does only when
+// crash is the beginning of what a supervisor prints, which it does only when
 // it cannot go on.
-type complaint struct {
+type crash struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-func (c *complaint) Write(p []byte) (int, error) {
+func (c *crash) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.text = append(c.text, p[:min(len(p), 4096-len(c.text))]...)
 	return len(p), nil
 }
 
-func (c *complaint) String() string {
+func (c *crash) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return strings.TrimSpace(string(c.text))
 }
 
-func (c *complaint) err() error {
+func (c *crash) err() error {
 	if text := c.String(); text != "" {
 		return errors.New(text)
 	}

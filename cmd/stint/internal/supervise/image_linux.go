@@ -59,11 +59,11 @@ func copyImage() (*os.File, error) {
 // startHidden starts a supervisor so that it cannot be dumped; prepare makes it of a
 // program and a file beside its socket. A system that does not let files of memory
 // be executed gets it from the program itself. It must be called under the lock.
-func (n *nursery) startHidden(prepare prepared) (*exec.Cmd, error) {
-	if file := unreadable(); file != nil && !n.refused {
+func (r *registry) startHidden(prepare prepared) (*exec.Cmd, error) {
+	if file := unreadable(); file != nil && !r.refused {
 		cmd := prepare(fmt.Sprintf("/proc/self/fd/%d", socket+1), file)
 		err := withoutOverride(cmd.Start)
-		if n.refused = errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM); !n.refused {
+		if r.refused = errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM); !r.refused {
 			return cmd, err
 		}
 	}

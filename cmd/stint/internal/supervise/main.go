@@ -63,8 +63,11 @@ func supervise(attempt func([]byte) (Attempt, error)) error {
 	unix.CloseOnExec(socket)
 	l := newLink(os.NewFile(socket, "worker"))
 	m, err := l.receive()
-	if err != nil || m.kind != msgJob {
+	if err != nil {
 		return fmt.Errorf("receive the job: %w", err)
+	}
+	if m.kind != msgJob {
+		return fmt.Errorf("receive the job: it came as message %d", m.kind)
 	}
 	var j wireJob
 	if err := json.Unmarshal(m.body, &j); err != nil {

@@ -137,7 +137,8 @@ func (b *outbox) await() {
 func (b *outbox) dropOldest() {
 	for i, m := range b.queue {
 		if n := outputBytes(m); n > 0 {
-			b.queue = append(b.queue[:i:i], b.queue[i+1:]...)
+			copy(b.queue[1:], b.queue[:i]) // i is 0 but for what is no output
+			b.queue = b.queue[1:]
 			b.bytes -= n
 			b.dropped += int64(n)
 			return

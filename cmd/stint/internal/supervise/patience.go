@@ -10,8 +10,8 @@ const (
 	endless = 30 * time.Second
 )
 
-// patience is with what does not die, which must not hold an end for ever. What is
-// new each time is no reason to give up: it would go on for good.
+// patience tells when to give up on what does not die, so that it holds no end for
+// ever. Processes that are new each time are no reason: they would go on for good.
 type patience struct {
 	began time.Time
 	seen  map[string]time.Time // since when

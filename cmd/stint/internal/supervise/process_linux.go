@@ -122,10 +122,9 @@ func below(all []process, root func(process) bool) (found []process) {
 }
 
 // signalGroups sends a signal to every group that one of the processes lives in:
-// to all of its members at one moment, so that none of them can fork away. The
-// groups belong to sessions that were made below this process, and hold nobody
-// else's processes; one that does not is left alone, and so is the group that has
-// got the signal before.
+// to all of its members at one moment, so that none of them can fork away. Sessions
+// that were made below this process hold nobody else's groups; a group of its own
+// session is left alone, and so is the one that has got the signal before.
 func signalGroups(all []process, s syscall.Signal, before int) {
 	sent := map[int]bool{before: true}
 	own, _ := unix.Getsid(0)

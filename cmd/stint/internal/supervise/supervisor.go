@@ -30,17 +30,17 @@ type supervisor struct {
 	job   wireJob
 	out   *outbox
 	pipes *outputs
-	its   offspring
+	tree  tree
 
 	attempt Attempt // nil: none
 	until   boottime.Instant
 	killAt  boottime.Instant // when the grace of Terminate is over; 0: nobody asked
 	end     End
 
-	inbox  chan message // closed when the worker is dead
-	heard  boottime.Instant
-	orphan bool // the worker is dead
-	forced bool // and that is why the command ended
+	inbox      chan message // closed when the worker is dead
+	heard      boottime.Instant
+	workerDead bool
+	forced     bool // the worker is dead, and that is why the command ended
 }
 
 func newSupervisor(l *link, j wireJob) *supervisor {
@@ -78,10 +78,10 @@ func (s *supervisor) start(attempt func([]byte) (Attempt, error)) (err error) {
 	for i, arg := range s.job.Args {
 		args[i] = string(arg)
 	}
-	if s.its.command, err = s.pipes.start(string(s.job.Path), args); err != nil {
+	if s.tree.command, err = s.pipes.start(string(s.job.Path), args); err != nil {
 		return &os.PathError{Op: "start", Path: string(s.job.Path), Err: err}
 	}
-	s.out.add(numbered(msgStarted, int64(s.its.command)))
+	s.out.add(numbered(msgStarted, int64(s.tree.command)))
 	s.pipes.copy(s.job.Stdin)
 	s.job = wireJob{} // it may be large
 	return nil
@@ -116,7 +116,7 @@ func (s *supervisor) output(stream int, p []byte) {
 // does not look like a frozen supervisor.
 func (s *supervisor) listen() {
 	defer close(s.inbox)
-	defer s.its.kept.Store(true)
+	defer s.tree.kept.Store(true)
 	for {
 		m, err := s.link.receive()
 		if err != nil {
@@ -126,7 +126,7 @@ func (s *supervisor) listen() {
 		case msgPing, msgKill:
 			s.out.tell(numbered(msgEcho, m.number()))
 		case msgKept, msgSettled:
-			s.its.kept.Store(true)
+			s.tree.kept.Store(true)
 		}
 		s.inbox <- m
 	}
@@ -142,7 +142,7 @@ func (s *supervisor) watch(ended <-chan os.Signal, clock <-chan time.Time) {
 		case m, ok := <-s.inbox:
 			kill = s.obey(m, ok)
 		}
-		if s.its.look(); s.its.ended {
+		if s.tree.look(); s.tree.ended {
 			return
 		}
 	}
@@ -157,7 +157,7 @@ func (s *supervisor) overdue() bool {
 // obey does as the worker says; it tells whether to kill the command now.
 func (s *supervisor) obey(m message, alive bool) (kill bool) {
 	if !alive {
-		s.orphan, s.inbox = true, nil
+		s.workerDead, s.inbox = true, nil
 		return true
 	}
 	s.heard = now()
@@ -169,7 +169,7 @@ func (s *supervisor) obey(m message, alive bool) (kill bool) {
 		s.terminate(s.heard.Add(time.Duration(m.number())))
 		return s.overdue()
 	case msgKill:
-		s.end.Asked = s.end.Asked || !s.its.ended
+		s.end.Asked = s.end.Asked || !s.tree.ended
 		return true
 	}
 	return false
@@ -177,11 +177,11 @@ func (s *supervisor) obey(m message, alive bool) (kill bool) {
 
 // terminate asks all of the command once to end; the earliest time to kill counts.
 func (s *supervisor) terminate(killAt boottime.Instant) {
-	if s.its.ended {
+	if s.tree.ended {
 		return
 	}
 	if !s.end.Asked {
-		s.its.signal(syscall.SIGTERM)
+		s.tree.signal(syscall.SIGTERM)
 		s.end.Asked = true
 	}
 	if s.killAt == 0 || killAt < s.killAt {
@@ -191,16 +191,16 @@ func (s *supervisor) terminate(killAt boottime.Instant) {
 
 // finish kills what is left, and makes the report.
 func (s *supervisor) finish() {
-	byItself := s.its.ended
+	byItself := s.tree.ended
 	if byItself {
-		s.out.tell(numbered(msgExited, int64(s.its.status)))
+		s.out.tell(numbered(msgExited, int64(s.tree.status)))
 	}
-	s.end.Left = s.its.kill()
-	s.end.Status, s.end.Known = s.its.status, s.its.ended
+	s.end.Left = s.tree.kill()
+	s.end.Status, s.end.Known = s.tree.status, s.tree.ended
 	s.end.Expired = !byItself && now() >= s.until
-	s.forced = !byItself && s.orphan && !s.its.status.Exited()
-	if !byItself && s.its.ended {
-		s.out.tell(numbered(msgExited, int64(s.its.status)))
+	s.forced = !byItself && s.workerDead && !(s.tree.ended && s.tree.status.Exited())
+	if !byItself && s.tree.ended {
+		s.out.tell(numbered(msgExited, int64(s.tree.status)))
 	}
 	s.pipes.end()
 	s.end.Dropped = s.out.lost()
@@ -220,11 +220,11 @@ func (s *supervisor) settle(clock <-chan time.Time) {
 	for {
 		t := now()
 		silent := t >= half && t.Sub(s.heard) >= silence
-		if alone == nil && (s.orphan || silent) {
+		if alone == nil && (s.workerDead || silent) {
 			alone = s.alone(ctx)
 		}
 		over := alone
-		if !s.orphan {
+		if !s.workerDead {
 			over = nil // a worker that wakes up finds the end here
 		}
 		select {
@@ -234,7 +234,7 @@ func (s *supervisor) settle(clock <-chan time.Time) {
 		case m, ok := <-s.inbox:
 			s.obey(m, ok)
 			if ok && m.kind == msgSettled {
-				s.its.look()
+				s.tree.look()
 				return
 			}
 		}

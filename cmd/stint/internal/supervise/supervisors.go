@@ -69,7 +69,7 @@ func newCommand(j Job, stdout, stderr io.Writer) (*Command, error) {
 	c.supervisor, err = children.start(func(program string, beside ...*os.File) *exec.Cmd {
 		return &exec.Cmd{
 			Path: program, Args: []string{argv0, j.Name}, Env: append([]string{}, j.Env...),
-			Stderr: &c.complaint, ExtraFiles: append([]*os.File{far}, beside...),
+			Stderr: &c.crash, ExtraFiles: append([]*os.File{far}, beside...),
 			SysProcAttr: &syscall.SysProcAttr{Setsid: true}, WaitDelay: obeyWithin,
 		}
 	})
@@ -88,14 +88,14 @@ func (c *Command) handshake(j Job) error {
 	}
 	err := c.link.send(encoded(msgJob, wireJob{[]byte(j.Path), args, j.Stdin, j.Handover, int64(j.Until)}), startWithin)
 	if err != nil {
-		return fmt.Errorf("hand the job to its supervisor: %w", errors.Join(err, c.complaint.err()))
+		return fmt.Errorf("hand the job to its supervisor: %w", errors.Join(err, c.crash.err()))
 	}
 	_ = c.link.file.SetReadDeadline(time.Now().Add(startWithin))
 	m, err := c.link.receive()
 	_ = c.link.file.SetReadDeadline(time.Time{})
 	switch {
 	case err != nil:
-		return fmt.Errorf("wait for the supervisor: %w", errors.Join(err, c.complaint.err()))
+		return fmt.Errorf("wait for the supervisor: %w", errors.Join(err, c.crash.err()))
 	case m.kind == msgFailed:
 		return failed(m)
 	}

@@ -11,15 +11,15 @@ import (
 
 // sweep kills orphans and reaps those that have ended; it returns what lives. A
 // child in this process's own session is none: somebody else has started it.
-func (n *nursery) sweep() (living []process) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+func (r *registry) sweep() (living []process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	self := os.Getpid()
 	session, _ := unix.Getsid(0)
-	orphan := func(p process) bool { return p.parent == self && !n.live[p.pid] && p.session != session }
-	n.strikeCommands(orphan)
-	for range strikes {
-		n.strike(orphan)
+	orphan := func(p process) bool { return p.parent == self && !r.live[p.pid] && p.session != session }
+	r.killCommands(orphan)
+	for range passes {
+		r.killAdopted(orphan)
 	}
 	found := below(processes(), orphan)
 	signalGroups(found, syscall.SIGKILL, 0)
@@ -28,42 +28,42 @@ func (n *nursery) sweep() (living []process) {
 		case p.living():
 			living = append(living, p)
 		case orphan(p):
-			n.reap(p.pid)
+			r.reap(p.pid)
 		}
 	}
-	return slices.DeleteFunc(living, func(p process) bool { return n.resigned[p.key()] })
+	return slices.DeleteFunc(living, func(p process) bool { return r.givenUp[p.key()] })
 }
 
-// strikeCommands kills commands before what they have started: as in offspring.
-func (n *nursery) strikeCommands(orphan func(process) bool) {
-	for command := range n.commands {
+// killCommands kills commands before what they have started: as in tree.
+func (r *registry) killCommands(orphan func(process) bool) {
+	for command := range r.commands {
 		if p, ok := processOf(command); ok && orphan(p) && p.living() {
 			signalGroup(command, syscall.SIGKILL)
 		}
 	}
 }
 
-// strike kills orphans as soon as it sees them, and reaps them: many that have
+// killAdopted kills orphans as soon as it sees them, and reaps them: many that have
 // ended would hide one that lives. It must be called under the lock.
-func (n *nursery) strike(orphan func(process) bool) {
+func (r *registry) killAdopted(orphan func(process) bool) {
 	found := slices.DeleteFunc(adopted(), func(p process) bool { return !orphan(p) })
 	signalGroups(found, syscall.SIGKILL, 0)
 	for _, p := range found {
 		if !p.living() {
-			n.reap(p.pid)
+			r.reap(p.pid)
 		}
 	}
 }
 
 // reap must be called under the lock.
-func (n *nursery) reap(pid int) {
+func (r *registry) reap(pid int) {
 	var status unix.WaitStatus
 	if got, err := unix.Wait4(pid, &status, unix.WNOHANG, nil); err != nil || got != pid {
 		return
 	}
-	if _, wanted := n.commands[pid]; wanted {
+	if _, wanted := r.commands[pid]; wanted {
 		s := syscall.WaitStatus(status)
-		n.commands[pid] = &s
+		r.commands[pid] = &s
 	}
 }
 

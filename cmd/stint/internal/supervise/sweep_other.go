@@ -9,7 +9,7 @@ import (
 )
 
 // startHidden starts a supervisor; here its memory is not hidden.
-func (*nursery) startHidden(prepare prepared) (*exec.Cmd, error) {
+func (*registry) startHidden(prepare prepared) (*exec.Cmd, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (p process) String() string { return "pid " + strconv.Itoa(int(p)) }
 
 func (p process) key() string { return p.String() }
 
-func (*nursery) sweep() []process { return nil }
+func (*registry) sweep() []process { return nil }
 
 // idle cannot be told here.
 func idle(int) bool { return true }

@@ -9,7 +9,7 @@ import (
 )
 
 // look notes the end of the command.
-func (o *offspring) look() {
+func (o *tree) look() {
 	var status unix.WaitStatus
 	if pid, err := unix.Wait4(o.command, &status, unix.WNOHANG, nil); err == nil && pid == o.command {
 		_ = unix.Kill(-o.command, unix.SIGKILL)
@@ -17,13 +17,13 @@ func (o *offspring) look() {
 	}
 }
 
-func (o *offspring) living() bool {
+func (o *tree) living() bool {
 	o.look()
 	return !o.ended
 }
 
 // signal sends a signal to the command's process group.
-func (o *offspring) signal(s syscall.Signal) (living []process) {
+func (o *tree) signal(s syscall.Signal) (living []process) {
 	if o.ended {
 		return nil
 	}
@@ -31,5 +31,5 @@ func (o *offspring) signal(s syscall.Signal) (living []process) {
 	return []process{process(o.command)}
 }
 
-// strike would kill orphans; here they are process 1's.
-func (o *offspring) strike() {}
+// killAdopted would kill orphans; here they are process 1's.
+func (o *tree) killAdopted() {}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// offspring is the command of a supervisor with all that it has started.
-type offspring struct {
+// tree is the command of a supervisor with all that it has started.
+type tree struct {
 	command int // its pid
 	status  syscall.WaitStatus
 	ended   bool        // the command has; status is known
@@ -17,13 +17,13 @@ type offspring struct {
 
 // kill kills all of it and waits until nothing lives; left are names of what would
 // not die.
-func (o *offspring) kill() (left []string) {
+func (o *tree) kill() (left []string) {
 	p := newPatience()
 	for pause := time.Millisecond; o.living(); pause = min(2*pause, 20*time.Millisecond) {
 		if living := o.signal(syscall.SIGKILL); p.over(living) {
 			return names(living)
 		}
-		o.strike()
+		o.killAdopted()
 		time.Sleep(pause)
 	}
 	o.look()

@@ -11,7 +11,7 @@ import (
 
 // look notes the end of the command, which stays with the kernel until it is kept,
 // and reaps orphans that have ended.
-func (o *offspring) look() {
+func (o *tree) look() {
 	for {
 		pid, status, err := peek(unix.WEXITED)
 		if err != nil || pid == 0 {
@@ -30,13 +30,13 @@ func (o *offspring) look() {
 // living tells whether any process of it can still do anything. Orphans become
 // children of the supervisor, so the kernel knows: a wait for what stops, of which
 // zombies are no part, has nobody to wait for then.
-func (o *offspring) living() bool {
+func (o *tree) living() bool {
 	_, _, err := peek(unix.WSTOPPED)
 	return err != unix.ECHILD
 }
 
 // all are the processes of it. Orphans that have ended are reaped on the way.
-func (o *offspring) all() []process {
+func (o *tree) all() []process {
 	self := os.Getpid()
 	found := below(processes(), func(p process) bool { return p.parent == self })
 	for _, p := range found {
@@ -50,7 +50,7 @@ func (o *offspring) all() []process {
 // signal sends a signal to all that lives of it: to the command first, which must
 // not take the death of a process that it waits for as an end of its own, and exit
 // 0 perhaps.
-func (o *offspring) signal(s syscall.Signal) (living []process) {
+func (o *tree) signal(s syscall.Signal) (living []process) {
 	first := 0
 	if !o.ended {
 		first = o.command // it leads a session, so it cannot leave its group
@@ -61,12 +61,12 @@ func (o *offspring) signal(s syscall.Signal) (living []process) {
 	return living
 }
 
-// strikes is how often strike looks for orphans.
-const strikes = 20
+// passes is how often killAdopted looks for orphans.
+const passes = 20
 
-// strike kills orphans as soon as it sees them.
-func (o *offspring) strike() {
-	for range strikes {
+// killAdopted kills orphans as soon as it sees them.
+func (o *tree) killAdopted() {
+	for range passes {
 		o.look() // many that have ended would hide one that lives
 		signalGroups(adopted(), syscall.SIGKILL, 0)
 		if !o.living() {
