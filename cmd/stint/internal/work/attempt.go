@@ -51,7 +51,7 @@ func (w *worker) work(ctx context.Context, j job) {
 	}
 	if a.limit.length > 0 && boottime.Until(a.limit.at) <= 0 {
 		a.log.Warn("the time limit had passed when the claim's answer came: giving the job back")
-		a.release()
+		a.release("")
 		pause(ctx, giveBackPause)
 		return
 	}
@@ -59,7 +59,7 @@ func (w *worker) work(ctx context.Context, j job) {
 	if err == nil {
 		return
 	}
-	a.release()
+	a.release("")
 	if errors.Is(err, supervise.ErrCommand) {
 		w.breakDown(err)
 		return

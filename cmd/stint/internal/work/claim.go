@@ -209,7 +209,7 @@ func (c *claims) giveBack() {
 		c.Log.Error("cannot read what was claimed", "error", err.Error())
 	}
 	for _, job := range jobs {
-		c.jobs.Go(c.attempt(job).release)
+		c.jobs.Go(func() { c.attempt(job).release("") })
 	}
 }
 

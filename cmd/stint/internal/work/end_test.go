@@ -31,17 +31,18 @@ func TestHowACommandEndsThatWasAskedTo(t *testing.T) {
 		script  string
 		timeout time.Duration // 0: the worker stops
 		want    string
-		code    string
+		said    string // in the report
 	}{
 		"stop, by the signal":    {"true" + wait, 0, "release", ""},
 		"stop, another exit":     {"trap 'exit 3' TERM" + wait, 0, "release", ""},
 		"stop, exit 0":           {"trap 'echo 7; exit 0' TERM" + wait, 0, "complete", ""},
 		"stop, it says so":       {`trap 'echo "{\"outcome\":\"snooze\",\"seconds\":5}" >$STINT_OUTCOME; exit 1' TERM` + wait, 0, "snooze", ""},
-		"limit, by the signal":   {"true" + wait, time.Second, "fail", "timeout"},
+		"stop, and a warning":    {"echo no >$STINT_OUTCOME" + wait, 0, "release", `"warning":"STINT_OUTCOME is not a JSON object`},
+		"limit, by the signal":   {"true" + wait, time.Second, "fail", `"code":"timeout"`},
 		"limit, exit 0 in time":  {"trap 'echo 7; exit 0' TERM" + wait, time.Second, "complete", ""},
-		"limit, killed":          {"trap '' TERM" + wait, time.Second, "fail", "timeout"},
+		"limit, killed":          {"trap '' TERM" + wait, time.Second, "fail", `"code":"timeout"`},
 		"stop, ignores SIGTERM":  {"trap '' TERM; sh -c 'trap \"\" TERM; sleep 1'; touch %s; sleep 0.5; exit 0", 0, "complete", ""},
-		"limit, before half way": {"touch %s; exit 4", time.Second, "fail", "exit_4"},
+		"limit, before half way": {"touch %s; exit 4", time.Second, "fail", `"code":"exit_4"`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +58,7 @@ func TestHowACommandEndsThatWasAskedTo(t *testing.T) {
 			if got := f.actions(); got != "claim "+tt.want {
 				t.Fatalf("the server was asked for %q", got)
 			}
-			if body := f.done(tt.want)[0].body; tt.code != "" && !strings.Contains(body, `"code":"`+tt.code+`"`) {
+			if body := f.done(tt.want)[0].body; !strings.Contains(body, tt.said) {
 				t.Errorf("reported %s", body)
 			}
 		})

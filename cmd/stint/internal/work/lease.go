@@ -134,7 +134,7 @@ func (a *attempt) held(ctx context.Context) bool {
 		a.log.Warn("the lease had ended when the claim's answer came: leaving the job", "error", err.Error())
 	default:
 		a.log.Warn("cannot make sure of the lease: giving the job back", "error", err.Error())
-		a.release()
+		a.release("")
 		pause(ctx, giveBackPause)
 	}
 	return false

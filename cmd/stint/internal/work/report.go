@@ -45,7 +45,7 @@ func (a *attempt) report(p *process, why ending) {
 	switch {
 	case !end.Asked || f.Stands():
 	case why == byStop:
-		a.release()
+		a.release(f.Warning)
 		return
 	case why == byLimit:
 		f = timedOut(f, a.limit.length)
@@ -118,7 +118,7 @@ func (a *attempt) reportable() (context.Context, context.CancelFunc) {
 
 // release gives the job back. There is nothing to lose, so a worker that stops
 // does not try for long.
-func (a *attempt) release() {
+func (a *attempt) release(warning string) {
 	ctx, cancel := a.reportable()
 	defer cancel()
 	go func() {
@@ -129,5 +129,5 @@ func (a *attempt) release() {
 			cancel()
 		}
 	}()
-	_, _ = a.sender().Send(ctx, outcome.Finish{Action: outcome.Release})
+	_, _ = a.sender().Send(ctx, outcome.Finish{Action: outcome.Release, Warning: warning})
 }
