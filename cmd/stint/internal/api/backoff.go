@@ -9,9 +9,9 @@ import (
 )
 
 // Backoff is the pauses between tries: they double, with jitter, and are at least
-// what the server asked for.
+// what the server asked for, up to ten seconds.
 type Backoff struct {
-	Longest time.Duration // 0: ten seconds
+	Longest time.Duration // unless the server asks for more; 0: ten seconds
 	next    time.Duration
 }
 
@@ -23,7 +23,7 @@ func (b *Backoff) After(err error) time.Duration {
 	b.next = min(max(b.next*2, firstPause), longest)
 	d := time.Duration((0.8 + 0.4*rand.Float64()) * float64(b.next))
 	if p, ok := errors.AsType[*Problem](err); ok {
-		d = max(d, min(p.RetryAfter, longest))
+		d = max(d, min(p.RetryAfter, longestPause))
 	}
 	return d
 }

@@ -29,8 +29,7 @@ func NameFiles() Files {
 }
 
 // make makes the folder, with the files empty in it: a container can be given them
-// by name. Its error does not wrap an os.PathError, which would be taken for one of
-// the command's.
+// by name. What an error leaves is for Remove.
 func (f Files) make() error {
 	err := os.Mkdir(f.Dir, 0o700)
 	for _, name := range []string{resultFile, outcomeFile, progressFile} {
@@ -39,7 +38,7 @@ func (f Files) make() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("make the attempt's files: %v", err) // which the worker removes
+		return fmt.Errorf("make the attempt's files: %w", err)
 	}
 	return nil
 }
