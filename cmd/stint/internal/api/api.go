@@ -55,13 +55,18 @@ func Roots(file string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// New is a client of the server at base that shows the token, if there is one.
+// New is a client of the server at base that shows the token, if there is one. It
+// follows no redirection: that would turn a request into one for another page, whose
+// answer is not the API's.
 func New(base, token, version string, roots *x509.CertPool) (*client.Client, error) {
 	transport := Transport(roots)
 	transport.MaxIdleConnsPerHost = 256
 	transport.ResponseHeaderTimeout = answerTime
 	return stint.New(base, token,
-		client.WithHTTPClient(&http.Client{Transport: transport}),
+		client.WithHTTPClient(&http.Client{
+			Transport:     transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}),
 		client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
 			r.Header.Set("User-Agent", "stint/"+version)
 			return nil
@@ -87,7 +92,7 @@ func Answer[T any](resp *http.Response, err error) (Reply[T], error) {
 	if err != nil {
 		return Reply[T]{}, &Away{fmt.Errorf("read the answer: %w", err)}
 	}
-	if resp.StatusCode >= http.StatusBadRequest {
+	if resp.StatusCode >= http.StatusMultipleChoices {
 		return Reply[T]{}, problemOf(resp, body)
 	}
 	r := Reply[T]{Raw: body, Status: resp.StatusCode, Header: resp.Header}
@@ -143,12 +148,19 @@ func (p *Problem) Error() string {
 	return b.String()
 }
 
+// foreign begins the code of a refusal that is not a Stint server's.
+const foreign = "http_"
+
 // problemOf reads a refusal. What stands between may answer without a problem.
 func problemOf(resp *http.Response, body []byte) *Problem {
 	p := &Problem{}
 	if err := json.Unmarshal(body, &p.Problem); err != nil || p.Code == "" {
+		detail := "The answer was " + resp.Status
+		if place := resp.Header.Get("Location"); place != "" {
+			detail += ", to " + place
+		}
 		p.Problem = client.Problem{
-			Code: "http_" + strconv.Itoa(resp.StatusCode), Detail: "The answer was " + resp.Status + ".",
+			Code: foreign + strconv.Itoa(resp.StatusCode), Detail: detail + ".",
 			Retryable: resp.StatusCode >= http.StatusInternalServerError,
 		}
 	}
@@ -158,6 +170,9 @@ func problemOf(resp *http.Response, body []byte) *Problem {
 	}
 	return p
 }
+
+// Foreign tells whether the refusal came from something on the way to the server.
+func Foreign(err error) bool { return strings.HasPrefix(Code(err), foreign) }
 
 // Code is the problem's code, or "".
 func Code(err error) string {

@@ -60,7 +60,7 @@ func (h Handover) sender() (*Sender, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sender{API: c, JobID: h.JobID, LeaseToken: h.LeaseToken, Log: slog.New(slog.DiscardHandler)}, nil
+	return &Sender{API: c, JobID: h.JobID, LeaseToken: h.LeaseToken, Lease: h.Lease, Log: slog.New(slog.DiscardHandler)}, nil
 }
 
 // Action is the route of the API that ends a claim.

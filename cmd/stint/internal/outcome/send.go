@@ -5,7 +5,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/stint-run/stint/cmd/stint/internal/api"
@@ -19,9 +18,10 @@ const (
 	shortTry, longTry = 3 * time.Second, 15 * time.Second
 	// longestPause is between tries: nobody renews the lease of a dead worker.
 	longestPause = 2 * time.Second
-	// maxBlocks is how often a report with a result is turned away by something
-	// other than the server before it goes without.
-	maxBlocks = 3
+	// A report with a result is turned away by something other than the server so
+	// often, and for a third of a lease or so long, before it goes without.
+	minBlocks   = 3
+	maxPatience = 5 * time.Minute
 )
 
 // Sender reports how the attempt of one job has ended.
@@ -29,6 +29,7 @@ type Sender struct {
 	API        *client.Client
 	JobID      string
 	LeaseToken string
+	Lease      time.Duration // how long one renewal of the lease lasts
 	Log        *slog.Logger
 }
 
@@ -42,7 +43,7 @@ type Sender struct {
 // between answers instead), and is tried again: there is nothing better to do with
 // work that is done. The lease is gone by 409, or by the server's own 404.
 func (s *Sender) Send(ctx context.Context, f Finish) (client.Finished, error) {
-	wait, blocks := api.Backoff{Longest: longestPause}, 0
+	wait, way := api.Backoff{Longest: longestPause}, blocks{patience: min(s.Lease/3, maxPatience)}
 	for length := shortTry; ; length = min(2*length, longTry) {
 		done, err := s.try(ctx, f, length)
 		if err == nil {
@@ -50,10 +51,8 @@ func (s *Sender) Send(ctx context.Context, f Finish) (client.Finished, error) {
 			return done, nil
 		}
 		less, ok := f.without(err)
-		if blocked(err) && f.Result != nil {
-			if blocks++; blocks == maxBlocks {
-				less, ok = f.withoutResult(err), true
-			}
+		if f.Result != nil && way.blocked(err) {
+			less, ok = f.withoutResult(err), true
 		}
 		if ok {
 			s.Log.Warn("a part of the report is refused: sending it without", "what", string(f.Action), "error", err.Error())
@@ -113,35 +112,46 @@ func (f Finish) without(err error) (less Finish, ok bool) {
 
 func (f Finish) withoutResult(err error) Finish {
 	f.Result = nil
-	f.Warning = join(f.Warning, "the server refused the result ("+err.Error()+"); the result is null")
+	who := "the server"
+	if api.Foreign(err) {
+		who = "something on the way to the server"
+	}
+	f.Warning = join(f.Warning, who+" refused the result ("+err.Error()+"); the result is null")
 	return f
 }
 
-// refused tells whether the server takes the report for wrong, or something on
-// the way takes it for too large.
+// refused tells whether the server takes the report for wrong.
 func refused(err error) bool {
 	switch api.Status(err) {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return !foreign(err)
-	case http.StatusRequestEntityTooLarge:
-		return true
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return !api.Foreign(err)
 	}
 	return false
 }
 
-// foreign tells whether the refusal is not of a Stint server.
-func foreign(err error) bool { return strings.HasPrefix(api.Code(err), "http_") }
-
-// blocked tells whether something on the way does not let the report through, as
+// blocks counts how often something on the way did not let a report through, as
 // filters do that take a part of a result for an attack.
-func blocked(err error) bool {
-	switch status := api.Status(err); status {
-	case http.StatusUnauthorized, http.StatusNotFound, http.StatusRequestTimeout, http.StatusTooManyRequests:
+type blocks struct {
+	patience time.Duration
+	n        int
+	since    time.Time // the first
+}
+
+// blocked tells, of one more error, whether the way has been blocked for so long
+// that the report should go without what may be the cause.
+func (b *blocks) blocked(err error) bool {
+	switch status := api.Status(err); {
+	case !api.Foreign(err) || status >= http.StatusInternalServerError:
 		return false
-	default:
-		return foreign(err) && 400 <= status && status < 500
+	case status == http.StatusUnauthorized, status == http.StatusNotFound,
+		status == http.StatusRequestTimeout, status == http.StatusTooManyRequests:
+		return false
 	}
+	if b.n++; b.n == 1 {
+		b.since = time.Now()
+	}
+	return b.n >= minBlocks && time.Since(b.since) >= b.patience
 }
 
 // ended tells whether it is of no use to try again.
-func ended(err error) bool { return api.LeaseGone(err) || refused(err) && !foreign(err) }
+func ended(err error) bool { return api.LeaseGone(err) || refused(err) }

@@ -135,6 +135,16 @@ func refuses(status int, code string, pointers ...string) func() (int, string) {
 	return func() (int, string) { return problem(status, code, pointers...) }
 }
 
+// blocked is a proxy that lets the fourth report through.
+func blocked(status int) func(int, string, map[string]any) (int, string) {
+	return first(says(status, "<html>"), says(status, "<html>"), says(status, "<html>"))
+}
+
+// byTheWay is the report that goes without its result for that.
+func byTheWay(status string) string {
+	return `complete {"warning":"odd; something on the way to the server refused the result (http_` + status[:3] + `: The answer was ` + status + `.); the result is null"}`
+}
+
 func TestAReportGetsThrough(t *testing.T) {
 	t.Parallel()
 	seconds := int64(60)
@@ -165,12 +175,12 @@ func TestAReportGetsThrough(t *testing.T) {
 			[]string{same(1)[0], strings.Replace(refused, "/result/log", "/result", 1), `complete {}`}, ""},
 		"the body is no JSON to the server": {done, first(refuses(400, "invalid_json", "")),
 			[]string{same(1)[0], `complete {"warning":"odd; the server refused the result (invalid_json: : no); the result is null"}`}, ""},
-		"a proxy takes no such size": {done, first(says(413, "<html>")),
-			[]string{same(1)[0], `complete {"warning":"odd; the server refused the result (http_413: The answer was 413 Request Entity Too Large.); the result is null"}`}, ""},
-		"a filter blocks the result": {done, first(says(403, "<html>"), says(403, "<html>"), says(403, "<html>")),
-			append(same(3), `complete {"warning":"odd; the server refused the result (http_403: The answer was 403 Forbidden.); the result is null"}`), ""},
-		"something refuses it three times": {done, first(says(422, ""), says(422, ""), says(422, "")),
-			append(same(3), `complete {"warning":"odd; the server refused the result (http_422: The answer was 422 Unprocessable Entity.); the result is null"}`), ""},
+		"a proxy takes no such size":       {done, blocked(413), append(same(3), byTheWay("413 Request Entity Too Large")), ""},
+		"a filter blocks the result":       {done, blocked(403), append(same(3), byTheWay("403 Forbidden")), ""},
+		"something refuses it three times": {done, blocked(422), append(same(3), byTheWay("422 Unprocessable Entity")), ""},
+		"a page to sign in":                {done, blocked(302), append(same(3), byTheWay("302 Found")), ""},
+		"a filter blocks what has no result": {Finish{Action: Complete, Warning: "odd"}, blocked(413),
+			[]string{`complete {"warning":"odd"}`, `complete {"warning":"odd"}`, `complete {"warning":"odd"}`, `complete {"warning":"odd"}`}, ""},
 		"an older server and a failure": {Finish{Action: Fail, Code: "c", Message: "m", Warning: "odd"}, strict(older),
 			[]string{`fail {"error":{"code":"c","message":"m"},"retryable":true,"warning":"odd"}`, `fail {"error":{"code":"c","message":"m"},"retryable":true}`}, ""},
 
@@ -310,5 +320,27 @@ func TestAReportDoesNotWaitLongForADeadConnection(t *testing.T) {
 	sender := &Sender{API: c, JobID: "job_1", LeaseToken: "secret", Log: slog.New(slog.DiscardHandler)}
 	if _, err := sender.Send(ctx, Finish{Action: Complete}); err != nil || tries.Load() != 2 {
 		t.Errorf("%d tries: %v", tries.Load(), err)
+	}
+}
+
+// A filter that lets nothing through for a while does not cost the result: there is
+// time left.
+func TestAResultIsKeptWhileTheWayIsBlockedForATime(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
+	s := &server{answer: func(int, string, map[string]any) (int, string) {
+		if time.Since(began) < time.Second {
+			return 403, "<html>"
+		}
+		return 200, finished
+	}}
+	c, err := api.New(s.start(t), "token", "test", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sender := &Sender{API: c, JobID: "job_1", LeaseToken: "secret", Lease: time.Minute, Log: slog.New(slog.DiscardHandler)}
+	_, err = sender.Send(t.Context(), Finish{Action: Complete, Result: []byte("5")})
+	if seen := s.seen(); err != nil || len(seen) < 4 || seen[len(seen)-1] != `complete {"result":5}` {
+		t.Errorf("%v %v", seen, err)
 	}
 }
