@@ -3,7 +3,6 @@ package work
 import (
 	"bytes"
 	"io"
-	"slices"
 )
 
 // maxLine is how many bytes of a line are kept until its end comes.
@@ -18,26 +17,35 @@ type lines struct {
 
 func (l *lines) Write(p []byte) (int, error) {
 	n := len(p)
+	var whole []byte
 	for len(p) > 0 {
 		head, rest, ended := bytes.Cut(p, []byte("\n"))
 		l.line = append(l.line, head...)
 		if ended || len(l.line) > maxLine {
-			l.flush()
+			whole = l.flush(whole)
 		}
 		p = rest
 	}
+	l.pass(whole)
 	return n, nil
 }
 
-// flush ends the line.
-func (l *lines) flush() {
-	_, _ = l.to.Write(slices.Concat(l.prefix, l.line, []byte("\n"))) // the work counts, not who listens to it
+// flush ends the line, behind those that are whole.
+func (l *lines) flush(whole []byte) []byte {
+	whole = append(append(append(whole, l.prefix...), l.line...), '\n')
 	l.line = l.line[:0]
+	return whole
+}
+
+func (l *lines) pass(whole []byte) {
+	if len(whole) > 0 {
+		_, _ = l.to.Write(whole) // the work counts, not who listens to it
+	}
 }
 
 // end is called when no more comes: a last line may lack its line end.
 func (l *lines) end() {
 	if len(l.line) > 0 {
-		l.flush()
+		l.pass(l.flush(nil))
 	}
 }
