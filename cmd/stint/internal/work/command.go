@@ -49,7 +49,7 @@ func (a *attempt) start() (*process, error) {
 func (a *attempt) handover() outcome.Handover {
 	return outcome.Handover{
 		Files: a.files, Exits: a.Exits,
-		JobID: a.job.ID, LeaseToken: a.job.LeaseToken, Lease: a.lease.length,
+		JobID: a.job.ID, LeaseToken: a.job.LeaseToken, Lease: a.lease.renewal(),
 		Server: a.Server, Token: a.Token, CAFile: a.CAFile, Version: a.Version,
 	}
 }

@@ -84,6 +84,13 @@ func (l *lease) until() boottime.Instant { return l.held().Add(leaseSpare) }
 // gone is the moment from which somebody else has the job, or nobody may.
 func (l *lease) gone() boottime.Instant { return l.held().Add(certainlyGone) }
 
+// renewal is how long one renewal lasts that no time limit cuts.
+func (l *lease) renewal() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.length
+}
+
 // next is when the next heartbeat is due.
 func (l *lease) next() boottime.Instant {
 	l.mu.Lock()

@@ -99,7 +99,7 @@ func timedOut(f outcome.Finish, limit time.Duration) outcome.Finish {
 }
 
 func (a *attempt) sender() *outcome.Sender {
-	return &outcome.Sender{API: a.API, JobID: a.job.ID, LeaseToken: a.job.LeaseToken, Lease: a.lease.length, Log: a.log}
+	return &outcome.Sender{API: a.API, JobID: a.job.ID, LeaseToken: a.job.LeaseToken, Lease: a.lease.renewal(), Log: a.log}
 }
 
 // reportable is a context that ends when the lease is gone for certain.
