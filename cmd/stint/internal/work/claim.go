@@ -113,6 +113,7 @@ type claims struct {
 	lost      *request         // the last claim, while its answer did not come
 	timeouts  boottime.Instant // from then on claims carry the time limit
 	tokens    []string         // the last leases
+	answered  bool             // a Stint server has answered a claim
 }
 
 // request is one claim. A claim whose answer was lost may have taken jobs, so
@@ -154,7 +155,7 @@ func (c *claims) next(ctx context.Context, limit int) ([]job, error) {
 	case r.body.TimeoutSeconds != nil && api.Names(err, "/timeout_seconds"):
 		c.withoutTimeout()
 		return nil, nil
-	case api.Retry(err):
+	case api.Retry(err) || c.answered && strange(err):
 		c.lost = r
 		wait := c.pause.After(err)
 		c.Log.Warn("cannot claim for now", "error", err.Error(), "again_in", wait.Round(time.Millisecond).String())
@@ -164,6 +165,7 @@ func (c *claims) next(ctx context.Context, limit int) ([]job, error) {
 		return nil, err
 	}
 	c.pause.Reset()
+	c.answered = true
 	if len(got.Jobs) == 0 {
 		// A server that is stopping does not let claims wait.
 		pause(ctx, time.Duration(got.PollAfterMS)*time.Millisecond-time.Since(begun))
@@ -175,6 +177,10 @@ func (c *claims) next(ctx context.Context, limit int) ([]job, error) {
 	c.claimed += len(jobs)
 	return jobs, err
 }
+
+// strange tells whether something on the way has answered, such as a proxy whose
+// server is away. Before the first claim was answered, it is the wrong address.
+func strange(err error) bool { return err != nil && (api.Foreign(err) || api.Status(err) == 0) }
 
 // again tells whether a job was claimed under that very lease before: an answer
 // that came twice, such as through a proxy that keeps answers.

@@ -149,6 +149,31 @@ func TestALostClaimIsAskedForUnderItsKey(t *testing.T) {
 	}
 }
 
+// A proxy that answers for a server that is away ends no worker that has worked,
+// and one that is sent to the wrong address at once.
+func TestAStrangeAnswerEndsTheFirstClaimAndNoLaterOne(t *testing.T) {
+	t.Parallel()
+	f := &fake{reply: func(f *fake, c call) (int, string) {
+		switch {
+		case c.action != "claim":
+			return 200, finished
+		case len(f.of("claim")) == 2:
+			return 200, "<html>We are back soon</html>"
+		case len(f.of("claim")) == 3:
+			return 404, "no backend"
+		}
+		return 200, oneJob(time.Minute)
+	}}
+	end(t, startWork(t, f, Config{MaxJobs: 2}, "true"))
+	if claims := f.done("claim"); len(claims) != 4 || claims[1] != claims[2] || claims[2] != claims[3] || claims[0] == claims[1] {
+		t.Errorf("claims %+v", claims)
+	}
+	wrong := &fake{reply: func(*fake, call) (int, string) { return 200, "<html>" }}
+	if err := <-startWork(t, wrong, Config{}, "true"); err == nil || len(wrong.done("claim")) != 1 {
+		t.Errorf("%d claims at the wrong address: %v", len(wrong.done("claim")), err)
+	}
+}
+
 func TestAClaimThatIsAnsweredTwiceIsWorkedOnce(t *testing.T) {
 	t.Parallel()
 	answer := oneJob(time.Minute)
