@@ -11,11 +11,10 @@ import (
 	"github.com/stint-run/stint/server/runs"
 )
 
-// limited sets the kind "build": a lease of 60 s, a backoff from 5 s, and that
-// time limit.
-func (d *fixture) limited(timeout *int64) {
+// limited sets a kind: a lease of 60 s, a backoff from 5 s, and that time limit.
+func (d *fixture) limited(name string, timeout *int64) {
 	d.Helper()
-	d.putKind(jobs.KindIn{Name: "build", LeaseSeconds: 60, MaxAttempts: 5, BackoffBaseSeconds: 5, BackoffCapSeconds: 3600, Timeout: timeout})
+	d.putKind(jobs.KindIn{Name: name, LeaseSeconds: 60, MaxAttempts: 5, BackoffBaseSeconds: 5, BackoffCapSeconds: 3600, Timeout: timeout})
 }
 
 // deadline checks that of a job's newest run: so long after now, 0 for none.
@@ -49,7 +48,7 @@ func TestSmallestTimeLimitOfKindJobAndClaimCounts(t *testing.T) {
 				}
 				return &n
 			}
-			d.limited(orNil(tt.kind))
+			d.limited("build", orNil(tt.kind))
 			id := d.enqueue(jobs.EnqueueIn{Timeout: orNil(tt.job)}).Job.ID
 			held := d.claimIn(jobs.ClaimIn{LeaseSeconds: orNil(tt.lease), Timeout: orNil(tt.claim)})[0]
 			d.deadline(id, tt.want)
@@ -60,6 +59,30 @@ func TestSmallestTimeLimitOfKindJobAndClaimCounts(t *testing.T) {
 				d.Errorf("%+v: a lease of %s", tt, got)
 			}
 			d.finished(held, jobs.FinishIn{Action: jobs.Complete})
+		}
+	})
+}
+
+func TestOneClaimHoldsTheJobsOfEachKindToItsOwnTimeLimit(t *testing.T) {
+	each(t, func(d *fixture) {
+		d.limited("short", ptr(int64(20)))
+		d.limited("long", ptr(int64(90)))
+		d.limited("free", nil)
+		want := map[string][2]time.Duration{ // deadline and lease
+			"short": {20 * time.Second, 20 * time.Second}, "long": {90 * time.Second, time.Minute}, "free": {0, time.Minute},
+		}
+		for kind := range want {
+			d.enqueue(jobs.EnqueueIn{Kind: kind})
+		}
+		got := d.claimIn(jobs.ClaimIn{Kinds: []string{"short", "free", "long"}, Limit: 3})
+		if len(got) != len(want) {
+			d.Fatalf("claimed %d jobs", len(got))
+		}
+		for _, c := range got {
+			d.deadline(c.Job.ID, want[c.Job.Kind][0])
+			if lease := c.Job.LeaseExpiresAt.Sub(d.Now); lease != want[c.Job.Kind][1] {
+				d.Errorf("%s: a lease of %s", c.Job.Kind, lease)
+			}
 		}
 	})
 }
@@ -96,7 +119,7 @@ func TestHeartbeatsNeverExtendTheLeaseBeyondTheDeadline(t *testing.T) {
 
 func TestAttemptThatReachesItsLimitIsReapedAsTimeoutWithTheBackoff(t *testing.T) {
 	eachWhole(t, func(d *fixture) {
-		d.limited(ptr(int64(30)))
+		d.limited("build", ptr(int64(30)))
 		id := d.enqueue(jobs.EnqueueIn{MaxAttempts: ptr(int64(2))}).Job.ID
 		for attempt, backoff := range []time.Duration{5 * time.Second, 0} {
 			held := d.claim()
@@ -125,7 +148,7 @@ func TestAttemptThatReachesItsLimitIsReapedAsTimeoutWithTheBackoff(t *testing.T)
 // A worker that dies long before its limit is not a slow one.
 func TestLeaseThatEndsBeforeTheDeadlineIsReapedAsExpired(t *testing.T) {
 	eachWhole(t, func(d *fixture) {
-		d.limited(ptr(int64(61)))
+		d.limited("build", ptr(int64(61)))
 		held := d.held(jobs.EnqueueIn{})
 		d.Pass(5 * time.Minute)
 		d.reap()
