@@ -23,7 +23,7 @@ func addLease(cmd *cobra.Command, token *string) {
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		flag := cmd.Flags().Lookup("lease-token")
 		if !flag.Changed {
-			*token = os.Getenv(leaseTokenVariable)
+			*token = strings.TrimSpace(os.Getenv(leaseTokenVariable))
 			return checkLeaseToken(*token)
 		}
 		if from == "@-" {
@@ -66,7 +66,7 @@ func readLeaseToken(from string, stdin io.Reader) (string, error) {
 	if err != nil {
 		return "", usagef("read --lease-token: %w", err)
 	}
-	token := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+	token := strings.TrimSpace(string(text))
 	return token, checkLeaseToken(token)
 }
 
