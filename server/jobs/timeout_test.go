@@ -120,8 +120,8 @@ func TestHeartbeatsNeverExtendTheLeaseBeyondTheDeadline(t *testing.T) {
 func TestAttemptThatReachesItsLimitIsReapedAsTimeoutWithTheBackoff(t *testing.T) {
 	eachWhole(t, func(d *fixture) {
 		d.limited("build", ptr(int64(30)))
-		id := d.enqueue(jobs.EnqueueIn{MaxAttempts: ptr(int64(2))}).Job.ID
-		for attempt, backoff := range []time.Duration{5 * time.Second, 0} {
+		id := d.enqueue(jobs.EnqueueIn{MaxAttempts: ptr(int64(3))}).Job.ID
+		for attempt, backoff := range []time.Duration{5 * time.Second, 10 * time.Second, 0} {
 			held := d.claim()
 			d.Pass(30*time.Second + runs.Grace)
 			if n := d.reap(); n != 0 {
@@ -133,7 +133,7 @@ func TestAttemptThatReachesItsLimitIsReapedAsTimeoutWithTheBackoff(t *testing.T)
 			if run.ID != held.RunID || run.Status != runs.Failed || text(run.TerminalReason) != "timeout" || !run.CompletedAt.Equal(d.Now) {
 				d.Errorf("run %s %s at %s", run.Status, text(run.TerminalReason), run.CompletedAt)
 			}
-			job := d.state(id, []string{jobs.Pending, jobs.Failed}[attempt])
+			job := d.state(id, []string{jobs.Pending, jobs.Pending, jobs.Failed}[attempt])
 			if code := dbtest.Get[string](d.T, d.Store, "select cast(error as text) from jobs where id = $1", id); string(run.Error) != code || code[:17] != `{"code":"timeout"` {
 				d.Errorf("the job's error is %s, the run's %s", code, run.Error)
 			}
@@ -141,6 +141,32 @@ func TestAttemptThatReachesItsLimitIsReapedAsTimeoutWithTheBackoff(t *testing.T)
 				d.Errorf("attempt %d runs again in %s", job.Attempt, job.RunAt.Sub(d.Now))
 			}
 			d.Pass(backoff)
+		}
+	})
+}
+
+// Jobs that one worker held, or that were claimed at once, reach a limit together.
+func TestAttemptsReapedTogetherAtTheirLimitAreTriedAgainApart(t *testing.T) {
+	eachWhole(t, func(d *fixture) {
+		clock := dbtest.Freeze(d.Store)
+		for range 12 {
+			d.enqueue(jobs.EnqueueIn{Timeout: ptr(int64(30))})
+		}
+		held := d.claimIn(jobs.ClaimIn{Limit: 12})
+		clock.Advance(time.Minute)
+		if n, err := jobs.ReapAll(d.Context(), d.Store); n != 12 || err != nil {
+			d.Fatalf("reaped %d: %v", n, err)
+		}
+		waits := map[time.Duration]bool{}
+		for _, c := range held {
+			wait := d.job(c.Job.ID).RunAt.Sub(d.runs(c.Job.ID)[0].CompletedAt)
+			if wait < 4*time.Second || wait > 6*time.Second {
+				d.Errorf("tried again after %s, the backoff is 4 to 6 s", wait)
+			}
+			waits[wait] = true
+		}
+		if len(waits) < 2 {
+			d.Errorf("all are tried again after %v", waits)
 		}
 	})
 }
