@@ -124,3 +124,26 @@ func TestLogIsKeptAsCleanText(t *testing.T) {
 		}
 	})
 }
+
+func TestAppendTellsWhatBecameOfIt(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		a := newAPI(t, s)
+		h := hold(a)
+		for _, tt := range []struct{ members, want string }{
+			{`"seq":4,"text":"four "`, "4 false 0"},
+			{`"seq":3,"text":"late "`, "4 true 0"},
+			{`"seq":4,"text":"again "`, "4 true 0"},
+			{`"seq":5,"text":"five","skipped_bytes":7`, "5 false 0"},
+		} {
+			got := a.Must(200, "/v1/jobs/"+h.id+"/log", `{"lease_token":"`+h.lease+`",`+tt.members+`}`)
+			if told := fmt.Sprintf("%v %v %v", got.At("seq"), got.At("duplicate"), got.At("cut_bytes")); told != tt.want || got.Str("run_id") != h.run {
+				t.Errorf("%s: %s, want %s of %s", tt.members, got, tt.want, h.run)
+			}
+		}
+		log := a.Get("/v1/runs/" + h.run + "/log")
+		if told := fmt.Sprintf("%v %v %v %v", log.At("text"), log.At("bytes"), log.At("cut_bytes"), log.At("seq")); told != "five 16 12 5" {
+			t.Errorf("the log says %s", log)
+		}
+	})
+}
