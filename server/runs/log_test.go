@@ -130,6 +130,21 @@ func TestLogIsTheEndOfWhatWasPrinted(t *testing.T) {
 	})
 }
 
+// The first piece goes when none of its bytes is among the last ones.
+func TestLogKeepsAPieceOfWhichOneByteCounts(t *testing.T) {
+	eachPrinting(t, func(p printing) {
+		first, second := strings.Repeat("a", 100), strings.Repeat("b", runs.LogBytes-1)
+		p.add(p.in(1, first), p.in(2, second))
+		if log := p.log(); log.Text != "a"+second {
+			p.Errorf("the log has %d bytes, from %.3q on", len(log.Text), log.Text)
+		}
+		p.add(p.in(3, strings.Repeat("c", 64)))
+		if n := p.rows(); n != 2 {
+			p.Errorf("%d pieces are kept", n)
+		}
+	})
+}
+
 func TestManySmallPiecesMakeABoundedNumberOfRows(t *testing.T) {
 	eachPrinting(t, func(p printing) {
 		const n = 1_500
@@ -151,18 +166,21 @@ func TestManySmallPiecesMakeABoundedNumberOfRows(t *testing.T) {
 func TestLongTextKeepsItsEndAndTellsTheCut(t *testing.T) {
 	eachPrinting(t, func(p printing) {
 		text := strings.Repeat("€", 40_000) + "end" // 120,003 bytes: the cut falls within a character
-		skipped := p.in(2, text)
-		skipped.Skipped = 1_000
-		p.add(p.in(1, "begin"))
-		done := p.add(skipped)
 		want := strings.Repeat("€", (runs.LogBytes-3)/3) + "end"
-		if done.Cut != int64(len(text)-len(want)) {
-			p.Errorf("%d bytes are cut, want %d", done.Cut, len(text)-len(want))
-		}
-		if log := p.log(); log.Text != want {
-			p.Errorf("the log has %d bytes, want %d", len(log.Text), len(want))
-		} else if log.Bytes != int64(len("begin")+1_000+len(text)) {
-			p.Errorf("%d bytes were printed", log.Bytes)
+		p.add(p.in(1, "begin"))
+		bytes := len("begin")
+		for i, skipped := range []int{1_000, 0} { // the text before must not stand in the place of what was cut
+			in := p.in(int64(i+2), text)
+			in.Skipped = int64(skipped)
+			if done := p.add(in); done.Cut != int64(len(text)-len(want)) {
+				p.Errorf("%d bytes are cut, want %d", done.Cut, len(text)-len(want))
+			}
+			bytes += skipped + len(text)
+			if log := p.log(); log.Text != want {
+				p.Errorf("the log has %d bytes, want %d", len(log.Text), len(want))
+			} else if log.Bytes != int64(bytes) {
+				p.Errorf("%d bytes were printed, want %d", log.Bytes, bytes)
+			}
 		}
 	})
 }
