@@ -22,9 +22,10 @@ type procID struct {
 // proc is what /proc says of a process.
 type proc struct {
 	procID
-	parent int
-	state  byte
-	exit   int // of a zombie
+	parent  int
+	state   byte
+	exit    int // of a zombie
+	cmdline string
 }
 
 // lookAt is a process by its number; false if there is none.
@@ -41,13 +42,9 @@ func lookAt(pid int) (proc, bool) {
 	p := proc{procID: procID{pid: pid, start: fields[19]}, state: fields[0][0]}
 	p.parent, _ = strconv.Atoi(fields[1])
 	p.exit, _ = strconv.Atoi(fields[49])
+	cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	p.cmdline = string(bytes.ReplaceAll(cmdline, []byte{0}, []byte(" ")))
 	return p, true
-}
-
-// alive tells whether it is there, and no zombie.
-func (id procID) alive() bool {
-	p, ok := lookAt(id.pid)
-	return ok && p.start == id.start && p.state != 'Z' && p.state != 'X'
 }
 
 // signal sends it a signal, if it is there.
@@ -63,13 +60,12 @@ func (id procID) signal(s unix.Signal) bool {
 	return unix.PidfdSendSignal(fd, s, nil, 0) == nil
 }
 
-// processes are those of the machine that fit.
-func processes(fit func(p proc, cmdline string) bool) (found []proc) {
+// processes are those of the machine that fit; zombies are none.
+func processes(fit func(proc) bool) (found []proc) {
 	names, _ := filepath.Glob("/proc/[0-9]*")
 	for _, name := range names {
 		pid, _ := strconv.Atoi(filepath.Base(name))
-		cmdline, _ := os.ReadFile(name + "/cmdline")
-		if p, ok := lookAt(pid); ok && p.state != 'Z' && fit(p, string(bytes.ReplaceAll(cmdline, []byte{0}, []byte(" ")))) {
+		if p, ok := lookAt(pid); ok && p.state != 'Z' && fit(p) {
 			found = append(found, p)
 		}
 	}
@@ -80,30 +76,19 @@ const supervisorName = "stint-supervisor"
 
 // supervisorsOf are those that a worker has started.
 func supervisorsOf(worker int) []proc {
-	return processes(func(p proc, cmdline string) bool {
-		return p.parent == worker && strings.HasPrefix(cmdline, supervisorName)
-	})
+	return processes(func(p proc) bool { return p.parent == worker && strings.HasPrefix(p.cmdline, supervisorName) })
 }
 
 // holderOf is the supervisor that is a command's parent.
 func holderOf(pid int) procID {
 	command, _ := lookAt(pid)
-	parent, ok := lookAt(command.parent)
-	cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", command.parent))
-	if !ok || !strings.HasPrefix(string(cmdline), supervisorName) {
-		return procID{}
+	if parent, ok := lookAt(command.parent); ok && strings.HasPrefix(parent.cmdline, supervisorName) {
+		return parent.procID
 	}
-	return parent.procID
+	return procID{}
 }
 
-// marked are the processes whose environment has a mark, with their state.
-func marked(pair string) (found []string) {
-	for _, p := range processes(func(p proc, _ string) bool { return hasMark(p.pid, pair) }) {
-		cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
-		found = append(found, fmt.Sprintf("%d %c %s", p.pid, p.state, bytes.ReplaceAll(cmdline, []byte{0}, []byte(" "))))
-	}
-	return found
-}
+func (p proc) String() string { return fmt.Sprintf("%d %c %s", p.pid, p.state, p.cmdline) }
 
 func hasMark(pid int, pair string) bool {
 	environ, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))

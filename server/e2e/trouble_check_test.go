@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -37,14 +38,9 @@ func (r *round) checkLeft() {
 func (r *round) sweep() {
 	_ = os.WriteFile(filepath.Join(r.watch.dir, "over"), nil, 0o600) // ends what starts itself anew
 	for len(r.running()) > 0 {
-		for _, p := range processes(func(p proc, _ string) bool { return hasMark(p.pid, r.mark()) }) {
+		for _, p := range processes(r.ours) {
 			p.signal(syscall.SIGKILL)
 		}
-		r.watch.set(func() {
-			for _, a := range r.watch.attempts {
-				a.holder.signal(syscall.SIGKILL)
-			}
-		})
 		<-time.After(250 * time.Millisecond)
 	}
 }
@@ -70,15 +66,22 @@ func (r *round) running() (found []string) {
 			if a.gone.IsZero() {
 				found = append(found, "a process of run "+a.run)
 			}
-			if a.holder.pid != 0 && a.holder.alive() {
-				found = append(found, "the supervisor of run "+a.run)
-			}
 		}
 	})
-	if len(found) == 0 {
-		found = marked(r.mark())
+	if len(found) > 0 {
+		return found
+	}
+	for _, p := range processes(r.ours) {
+		found = append(found, p.String())
 	}
 	return found
+}
+
+// ours tells whether a process is of the round. The environment of a supervisor is
+// only root's to read, but its arguments name the job.
+func (r *round) ours(p proc) bool {
+	job, isSupervisor := strings.CutPrefix(p.cmdline, supervisorName+" ")
+	return hasMark(p.pid, r.mark()) || isSupervisor && slices.Contains(r.jobs, strings.TrimSpace(job))
 }
 
 // checkRuns compares the attempts with what the server says of them.

@@ -172,6 +172,9 @@ func (d draw) moment(p plan) (string, time.Duration) {
 func (d draw) nuisance(p plan) step {
 	s := step{}
 	s.moment, s.delay = d.moment(p)
+	if s.moment == "started" {
+		s.moment = "begin 0" // before a worker works it catches no signals
+	}
 	switch d.IntN(6) {
 	case 0, 1:
 		s.what, s.victim, s.signal = sendOnce, oneOf(d, "worker", "worker", "supervisors"), oneOf(d, catchable...)

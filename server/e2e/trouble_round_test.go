@@ -163,21 +163,27 @@ func (r *round) awaitJobs(ctx context.Context) {
 	}
 }
 
+// endWorkers has both end, which they do for themselves if they were told to.
 func (r *round) endWorkers() {
 	if r.troubled.hasEnded() && !r.troubled.told.Load() {
 		r.watch.fault("the troubled worker has ended: %v", r.troubled.cmd.ProcessState)
 	}
-	for name, w := range map[string]*working{"troubled": r.troubled, "healthy": r.healthy} {
-		if w == nil {
-			continue
-		}
-		if !w.end(workerEnds) {
-			r.watch.fault("the %s worker did not end within %v", name, workerEnds)
-			_ = w.cmd.Process.Kill()
-			<-w.ended
-		}
-		r.watch.note("the %s worker ended at %s: %v", name, w.over.Format("15:04:05.000"), w.cmd.ProcessState)
+	var both sync.WaitGroup
+	both.Go(func() { r.endWorker("troubled", r.troubled) })
+	both.Go(func() { r.endWorker("healthy", r.healthy) })
+	both.Wait()
+}
+
+func (r *round) endWorker(name string, w *working) {
+	if w == nil {
+		return
 	}
+	if !w.end(workerEnds) {
+		r.watch.fault("the %s worker did not end within %v", name, workerEnds)
+		_ = w.cmd.Process.Kill()
+		<-w.ended
+	}
+	r.watch.note("the %s worker ended at %s: %v", name, w.over.Format("15:04:05.000"), w.cmd.ProcessState)
 }
 
 // readLedger reads the runs of a job, as the server has them.

@@ -20,6 +20,11 @@ const (
 	troubleRound = "STINT_TROUBLE_ROUND"
 )
 
+func TestCommandsOfATroubledWorkerKeepThePromises(t *testing.T) {
+	t.Parallel()
+	trouble(t, 1)
+}
+
 // roundsAtOnce is how many rounds share a server: they take long, and do little.
 const roundsAtOnce = 10
 
@@ -78,7 +83,7 @@ func troubledSet(t *testing.T, p *process, seed uint64, numbers []int) {
 	all.Wait()
 	for _, r := range rounds {
 		if len(r.watch.faults) > 0 || os.Getenv(troubleRound) != "" {
-			t.Logf("%s=%d %s=%d make … shows it again:\n%s", troubleSeed, seed, troubleRound, r.number, r.report())
+			t.Logf("%s=%d %s=%d draws this round again:\n%s", troubleSeed, seed, troubleRound, r.number, r.report())
 		}
 		for _, fault := range r.watch.faults {
 			t.Errorf("round %d: %s", r.number, fault)
@@ -105,9 +110,9 @@ func freezeServer(p *process, seed uint64, rounds []*round) {
 		return
 	}
 	d := drawOf(^seed, rounds[0].number/len(engines)/roundsAtOnce)
-	wait, lasts := d.between(time.Second, 8*time.Second), d.between(500*time.Millisecond, 4*time.Second)
-	if d.chance(30) {
-		lasts = d.between(8*time.Second, 13*time.Second) // until leases have run out
+	wait, lasts := d.between(time.Second, 8*time.Second), d.between(500*time.Millisecond, 3*time.Second)
+	if d.chance(30) { // until leases have run out
+		wait, lasts = d.between(time.Second, 4*time.Second), d.between(8*time.Second, 11*time.Second)
 	}
 	<-time.After(wait)
 	began := time.Now()

@@ -142,7 +142,8 @@ func (w *watch) beside(job int) (found []string) {
 	defer w.mu.Unlock()
 	for _, a := range w.attempts {
 		if a.job == job && a.gone.IsZero() {
-			found = append(found, a.run+": "+strings.Join(marked("STINT_RUN_ID="+a.run), ", "))
+			all := processes(func(p proc) bool { return hasMark(p.pid, "STINT_RUN_ID="+a.run) })
+			found = append(found, fmt.Sprintf("%s: %v", a.run, all))
 		}
 	}
 	return found
