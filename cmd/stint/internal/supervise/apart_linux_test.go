@@ -56,6 +56,13 @@ func startApart(t *testing.T, script string) *apart {
 
 func (a *apart) start() {
 	a.t.Helper()
+	a.launch()
+	a.hand()
+}
+
+// launch starts the worker, which has no command yet.
+func (a *apart) launch() {
+	a.t.Helper()
 	in, err := a.cmd.StdinPipe()
 	if err != nil {
 		a.t.Fatal(err)
@@ -65,7 +72,12 @@ func (a *apart) start() {
 	}
 	a.in, a.worker = in, a.cmd.Process.Pid
 	a.t.Cleanup(a.stop)
-	if err := json.NewEncoder(in).Encode(a.job); err != nil {
+}
+
+// hand has the worker start its command, and waits for that.
+func (a *apart) hand() {
+	a.t.Helper()
+	if err := json.NewEncoder(a.in).Encode(a.job); err != nil {
 		a.t.Fatal(err)
 	}
 	await(a.t, "a started command", func() bool { return a.read("worker") != "" })

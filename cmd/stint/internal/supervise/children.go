@@ -18,7 +18,7 @@ type registry struct {
 	live     map[int]bool
 	commands map[int]*syscall.WaitStatus // of each the status, once it was an orphan and was reaped
 	givenUp  map[string]bool             // orphans that could not be killed
-	refused  bool                        // files of memory cannot be executed here
+	exposed  error                       // why supervisors cannot be hidden here while they start
 }
 
 // prepared makes the process of a supervisor.
@@ -32,6 +32,13 @@ func (r *registry) start(prepare prepared) (*exec.Cmd, error) {
 		r.live[cmd.Process.Pid] = true
 	}
 	return cmd, err
+}
+
+// exposure is why supervisors cannot be hidden here while they start, or nil.
+func (r *registry) exposure() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.exposed
 }
 
 // expect has the status of a command noted, should it become an orphan.

@@ -195,7 +195,7 @@ func (c *Command) endAlone(kept *syscall.WaitStatus, left []string) End {
 func (c *Command) keep() {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
-	silent := 0
+	silent, its := 0, activity{pid: c.supervisor.Process.Pid}
 	for last := time.Now(); ; {
 		select {
 		case <-c.gone:
@@ -208,7 +208,7 @@ func (c *Command) keep() {
 		switch {
 		case c.echoed.Load() >= c.asked.Load():
 			silent = 0
-		case !late && !c.writing.Load() && idle(c.supervisor.Process.Pid):
+		case !late && !c.writing.Load() && its.none():
 			silent++
 		}
 		if silent >= beatsSilent || silent > 1 && c.killSent.Load() {

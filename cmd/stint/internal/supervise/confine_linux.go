@@ -2,17 +2,25 @@ package supervise
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
+// procSelf is this process; tests have none.
+var procSelf = "/proc/self"
+
 // confine makes this process the parent of what its descendants leave behind, and
 // its memory and environment unreadable to everybody without CAP_SYS_PTRACE.
 func confine() error {
+	if self, err := os.Readlink(procSelf); err != nil || self != strconv.Itoa(os.Getpid()) {
+		return errors.New("/proc is missing, or that of another PID namespace: processes of commands could not be found")
+	}
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("set PR_SET_DUMPABLE: %w", err)
 	}

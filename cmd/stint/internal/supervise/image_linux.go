@@ -18,15 +18,12 @@ const image = "/proc/self/exe"
 // unreadable is a copy of the program in memory that even its owner may only
 // execute: the kernel keeps a process of it from being dumped before its first
 // instruction. Of the file itself a supervisor could be opened while it starts, by
-// any command of the same user, and its credentials read later. Nil where the
-// system wants no such file: then those milliseconds are open.
-var unreadable = sync.OnceValue(func() *os.File {
-	file, err := copyImage()
-	if err != nil {
-		return nil
-	}
-	return file
-})
+// any command of the same user, and its credentials read later. Where the system
+// wants no such file those milliseconds are open.
+var unreadable = sync.OnceValues(func() (*os.File, error) { return makeCopy() })
+
+// makeCopy is copyImage; tests have it fail.
+var makeCopy = copyImage
 
 func copyImage() (*os.File, error) {
 	program, err := os.Open(image)
@@ -60,15 +57,25 @@ func copyImage() (*os.File, error) {
 // program and a file beside its socket. A system that does not let files of memory
 // be executed gets it from the program itself. It must be called under the lock.
 func (r *registry) startHidden(prepare prepared) (*exec.Cmd, error) {
-	if file := unreadable(); file != nil && !r.refused {
-		cmd := prepare(fmt.Sprintf("/proc/self/fd/%d", socket+1), file)
-		err := withoutOverride(cmd.Start)
-		if r.refused = errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM); !r.refused {
+	if r.exposed == nil {
+		cmd, err := startCopy(prepare)
+		if err == nil || cmd != nil && !errors.Is(err, unix.EACCES) && !errors.Is(err, unix.EPERM) {
 			return cmd, err
 		}
+		r.exposed = err
 	}
 	cmd := prepare(image)
 	return cmd, cmd.Start()
+}
+
+// startCopy starts a supervisor from the copy; cmd is nil if there is none.
+func startCopy(prepare prepared) (cmd *exec.Cmd, err error) {
+	file, err := unreadable()
+	if err != nil {
+		return nil, err
+	}
+	cmd = prepare(fmt.Sprintf("/proc/self/fd/%d", socket+1), file)
+	return cmd, withoutOverride(cmd.Start)
 }
 
 // withoutOverride calls start on a thread that may not read what its owner may not:

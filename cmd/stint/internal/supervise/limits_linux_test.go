@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"errors"
 	"strings"
 	"syscall"
 	"testing"
@@ -64,5 +65,28 @@ exit 7`)
 	}
 	if !end.Known || end.Status.ExitStatus() != 7 || end.Asked || end.Left != nil {
 		t.Errorf("ended as %+v", end)
+	}
+}
+
+// A worker that was frozen before the start hands over a job whose time is over.
+func TestACommandWhoseTimeIsOverIsNotStarted(t *testing.T) {
+	t.Parallel()
+	ran := t.TempDir() + "/ran"
+	j := shell(`: >"$1"`, ran)
+	j.Until = boottime.Now()
+	var s Supervisors
+	_, err := s.Start(j, &printed{}, &printed{})
+	if err == nil || errors.Is(err, ErrCommand) || exists(ran) {
+		t.Errorf("starting it says %v; it ran: %t", err, exists(ran))
+	}
+}
+
+// What is printed must not delay the news that the command runs.
+func TestTheStartOfACommandIsToldFirst(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		if c, _, _ := started(t, shell("echo done")); c.PID() == 0 || c.End().Status != 0 || c.status == nil {
+			t.Fatalf("pid %d ended as %+v, status %v", c.PID(), c.End(), c.status)
+		}
 	}
 }

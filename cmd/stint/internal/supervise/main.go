@@ -57,6 +57,8 @@ func supervise(attempt func([]byte) (Attempt, error)) error {
 	title(argv0)
 	discardSignals()
 	closeInherited()
+	runtime.GOMAXPROCS(min(runtime.GOMAXPROCS(0), supervisorProcs))
+	holdThreads(supervisorThreads)
 	if err := unix.SetNonblock(socket, true); err != nil {
 		return fmt.Errorf("find the worker: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -20,15 +21,20 @@ import (
 // command, which tells of it in the file that STINT_TEST_WORKER names.
 func TestMain(m *testing.M) {
 	bornDumpable = dumpable()
+	changeSystem(os.Getenv("STINT_TEST_SYSTEM"))
 	if code, ok := Main(newRecorder); ok {
 		os.Exit(code)
 	}
 	if told := os.Getenv("STINT_TEST_WORKER"); told != "" {
+		limitProcesses(os.Getenv("STINT_TEST_PROCESSES"))
 		if fast, err := time.ParseDuration(os.Getenv("STINT_TEST_BEAT")); err == nil {
 			beat = fast
 		}
 		signal.Ignore(syscall.SIGTSTP, syscall.SIGTTIN, syscall.SIGTTOU, syscall.SIGPIPE) // as stint work does
 		os.Exit(workOn(os.Stdin, told))
+	}
+	if os.Getenv("STINT_TEST_BOMB") != "" {
+		forkAllTheTime()
 	}
 	os.Exit(m.Run())
 }
@@ -64,8 +70,12 @@ func newRecorder(handover []byte) (Attempt, error) {
 }
 
 func (r *recorder) Output(stream int, p []byte) {
-	if bytes.HasPrefix(p, []byte("panic")) {
+	switch {
+	case bytes.HasPrefix(p, []byte("panic")):
 		panic("the attempt is broken")
+	case bytes.HasPrefix(p, []byte("threads")):
+		holdThreads(supervisorThreads - supervisorProcs)
+		r.note("threads")
 	}
 	r.seen += int64(len(p))
 	r.report = append(r.report, p[:min(len(p), max(0, 100-len(r.report)))]...)
@@ -86,7 +96,8 @@ func (r *recorder) note(line string) {
 }
 
 // workOn is a worker's process with one command, which the first line of in is. It
-// tells of it in a file. A line "kill" kills the command, any other settles it;
+// tells of it in a file. A line "kill" kills the command, "again" runs it once more,
+// "threads" uses those that are held, "settled" ends the worker;
 // without that the worker stays for ever.
 func workOn(in io.Reader, told string) int {
 	lines := bufio.NewScanner(in)
@@ -95,7 +106,7 @@ func workOn(in io.Reader, told string) int {
 	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &j) != nil {
 		return 1
 	}
-	var s Supervisors
+	s := Supervisors{Commands: 1, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	c, err := s.Start(j, os.Stdout, os.Stderr)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -109,15 +120,32 @@ func workOn(in io.Reader, told string) int {
 		}
 		note(told, "end "+string(end))
 	}()
-	for lines.Scan() && lines.Text() == "kill" {
-		c.Kill()
+	for lines.Scan() {
+		switch lines.Text() {
+		case "kill":
+			c.Kill()
+		case "again":
+			note(told, runAgain(&s, j))
+		case "threads":
+			holdThreads(workerThreads)
+			note(told, "threads")
+		case "settled":
+			c.Settled()
+			s.Wait()
+			return 0
+		}
 	}
-	if lines.Text() != "settled" {
-		select {}
+	select {}
+}
+
+// runAgain runs the job once more.
+func runAgain(s *Supervisors, j Job) string {
+	c, err := s.Start(j, os.Stdout, os.Stderr)
+	if err != nil {
+		return err.Error()
 	}
-	c.Settled()
-	s.Wait()
-	return 0
+	defer c.Settled()
+	return fmt.Sprintf("again %d", c.End().Status)
 }
 
 // note adds a line to a file.

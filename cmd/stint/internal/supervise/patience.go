@@ -15,14 +15,20 @@ const (
 type patience struct {
 	began time.Time
 	seen  map[string]time.Time // since when
+	blind time.Time            // since when something lives and nothing is seen
 }
 
-func newPatience() *patience { return &patience{time.Now(), map[string]time.Time{}} }
+func newPatience() *patience { return &patience{began: time.Now(), seen: map[string]time.Time{}} }
 
 // over tells whether to give up on what lives.
 func (p *patience) over(living []process) bool {
 	t := time.Now()
-	old := len(living) > 0
+	if len(living) > 0 {
+		p.blind = time.Time{}
+	} else if p.blind.IsZero() {
+		p.blind = t
+	}
+	old := len(living) > 0 || t.Sub(p.blind) >= unkillable
 	for _, is := range living {
 		if _, known := p.seen[is.key()]; !known {
 			p.seen[is.key()] = t

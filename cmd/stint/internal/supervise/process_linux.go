@@ -21,6 +21,9 @@ type process struct {
 	name           string
 }
 
+// hidden is the name of a child that /proc does not show.
+const hidden = "hidden in /proc"
+
 // living tells whether it can still do anything.
 func (p process) living() bool { return p.state != 'Z' && p.state != 'X' }
 
@@ -29,8 +32,9 @@ func (p process) key() string { return strconv.Itoa(p.pid) + "@" + strconv.Forma
 
 func (p process) String() string { return "pid " + strconv.Itoa(p.pid) + " (" + p.name + ")" }
 
-// processes lists those of the machine. It is no snapshot: what is forked meanwhile
-// may be missing, yet a process that lives on beside it all the time is there.
+// processes lists those of the machine that /proc shows, and children of ours that
+// it hides. It is no snapshot: what is forked meanwhile may be missing, yet a process
+// that lives on beside it all the time is there.
 func processes() (all []process) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -47,16 +51,48 @@ func processes() (all []process) {
 			all = append(all, p)
 		}
 	}
+	for _, p := range adopted() {
+		if p.name == hidden {
+			all = append(all, p)
+		}
+	}
 	return all
 }
 
-func processOf(pid int) (process, bool) {
-	return readStat("/proc/"+strconv.Itoa(pid)+"/stat", make([]byte, 4096))
+func processOf(pid int) (process, bool) { return look(pid, make([]byte, 4096)) }
+
+// look finds a process, also a child that /proc hides.
+func look(pid int, buf []byte) (process, bool) {
+	if p, ok := readStat("/proc/"+strconv.Itoa(pid)+"/stat", buf); ok {
+		return p, true
+	}
+	return hiddenChild(pid)
 }
 
-// readStat reads "PID (NAME) STATE PARENT GROUP SESSION …"; the name may hold
+// hiddenChild is a child that made itself unreadable (PR_SET_DUMPABLE, a program
+// without read permission) on a system whose /proc shows no such process to others
+// (hidepid). Its number cannot become another's before it is reaped.
+func hiddenChild(pid int) (process, bool) {
+	ended, _, err := peek(unix.P_PID, pid, unix.WEXITED)
+	if err != nil {
+		return process{}, false // no child of ours
+	}
+	p := process{pid: pid, parent: os.Getpid(), state: '?', name: hidden}
+	if ended != 0 {
+		p.state = 'Z'
+	}
+	var errs [2]error
+	p.group, errs[0] = unix.Getpgid(pid)
+	p.session, errs[1] = unix.Getsid(pid)
+	return p, errs == [2]error{}
+}
+
+// readStat reads a process's file; tests have it hide some.
+var readStat = readStatFile
+
+// readStatFile reads "PID (NAME) STATE PARENT GROUP SESSION …"; the name may hold
 // anything, also parentheses.
-func readStat(path string, buf []byte) (process, bool) {
+func readStatFile(path string, buf []byte) (process, bool) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return process{}, false
@@ -86,18 +122,21 @@ func readStat(path string, buf []byte) (process, bool) {
 	return p, p.pid > 0
 }
 
+// childrenFile lists the children of this process's first thread; kernels may lack it.
+var childrenFile = "/proc/self/task/" + strconv.Itoa(os.Getpid()) + "/children"
+
 // adopted are the children of this process's first thread: orphans become those. A
 // few microseconds tell them, while a list of all processes may come too late for
 // one that forks and ends all the time.
 func adopted() (found []process) {
-	self := strconv.Itoa(os.Getpid())
-	text, err := os.ReadFile("/proc/self/task/" + self + "/children")
+	text, err := os.ReadFile(childrenFile)
 	if err != nil {
-		return nil // a kernel without it
+		return nil
 	}
 	buf := make([]byte, 4096)
-	for _, pid := range strings.Fields(string(text)) {
-		if p, ok := readStat("/proc/"+pid+"/stat", buf); ok {
+	for _, field := range strings.Fields(string(text)) {
+		pid, _ := strconv.Atoi(field)
+		if p, ok := look(pid, buf); ok {
 			found = append(found, p)
 		}
 	}

@@ -78,10 +78,13 @@ func (s *supervisor) start(attempt func([]byte) (Attempt, error)) (err error) {
 	for i, arg := range s.job.Args {
 		args[i] = string(arg)
 	}
+	if now() >= s.until {
+		return errors.New("the command's time was over before it could start")
+	}
 	if s.tree.command, err = s.pipes.start(string(s.job.Path), args); err != nil {
 		return &os.PathError{Op: "start", Path: string(s.job.Path), Err: err}
 	}
-	s.out.add(numbered(msgStarted, int64(s.tree.command)))
+	s.out.tell(numbered(msgStarted, int64(s.tree.command)))
 	s.pipes.copy(s.job.Stdin)
 	s.job = wireJob{} // it may be large
 	return nil

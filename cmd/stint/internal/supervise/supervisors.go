@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -18,16 +21,26 @@ const startWithin = 10 * time.Second
 // any should start no others in sessions of their own: what it did not start by
 // Start counts as left over from a supervisor that died, and is killed.
 type Supervisors struct {
+	Commands int          // how many will run at a time
+	Log      *slog.Logger // of what the system does not let them do; nil: none
+
 	once     sync.Once
 	confined error
+	exposed  atomic.Bool // and logged
 	running  sync.WaitGroup
 }
 
 // Confine makes this process the parent of orphans and its memory and environment
 // unreadable (PR_SET_DUMPABLE), which Start needs. A worker does so at once: another
 // worker of its user may have a command that reads what it can.
+// It also takes the threads that this process may need: a command can use up its
+// user's processes.
 func (s *Supervisors) Confine() error {
-	s.once.Do(func() { s.confined = confine() })
+	s.once.Do(func() {
+		if s.confined = confine(); s.confined == nil {
+			holdThreads(runtime.GOMAXPROCS(0) + workerThreads + s.Commands)
+		}
+	})
 	return s.confined
 }
 
@@ -42,6 +55,7 @@ func (s *Supervisors) Start(j Job, stdout, stderr io.Writer) (*Command, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start a supervisor: %w", err)
 	}
+	s.warn()
 	if err := c.handshake(j); err != nil {
 		c.abandon(err)
 		return nil, err
@@ -49,6 +63,13 @@ func (s *Supervisors) Start(j Job, stdout, stderr io.Writer) (*Command, error) {
 	s.running.Go(c.read)
 	go c.keep()
 	return c, nil
+}
+
+// warn logs once that supervisors are not hidden while they start.
+func (s *Supervisors) warn() {
+	if err := children.exposure(); err != nil && s.Log != nil && !s.exposed.Swap(true) {
+		s.Log.Warn("the system refuses a hidden copy of this program: commands may open a supervisor in the milliseconds of its start", "error", err.Error())
+	}
 }
 
 // Wait waits until no supervisor is left; each goes when its command is settled.

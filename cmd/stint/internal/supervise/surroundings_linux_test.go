@@ -164,12 +164,16 @@ func TestASupervisorOfRootIsHiddenFromItsFirstInstruction(t *testing.T) {
 // asNobody has the worker run as a user without privileges.
 func (a *apart) asNobody() {
 	a.t.Helper()
-	const nobody = 65534
+	a.asUser(65534)
+}
+
+func (a *apart) asUser(id int) {
+	a.t.Helper()
 	if err := os.Chmod(filepath.Dir(a.dir), 0o711); err != nil {
 		a.t.Fatal(err)
 	}
-	if err := os.Chown(a.dir, nobody, nobody); err != nil {
+	if err := os.Chown(a.dir, id, id); err != nil {
 		a.t.Fatal(err)
 	}
-	a.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	a.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(id), Gid: uint32(id)}}
 }

@@ -3,7 +3,6 @@ package supervise
 import (
 	"os"
 	"slices"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -65,22 +64,4 @@ func (r *registry) reap(pid int) {
 		s := syscall.WaitStatus(status)
 		r.commands[pid] = &s
 	}
-}
-
-// idle tells whether a process neither runs nor waits for a processor or a disk: if
-// it is silent as well, it is frozen and not slow.
-func idle(pid int) bool {
-	dir := "/proc/" + strconv.Itoa(pid) + "/task"
-	tasks, err := os.ReadDir(dir)
-	if err != nil {
-		return true
-	}
-	buf := make([]byte, 4096)
-	for _, task := range tasks {
-		p, ok := readStat(dir+"/"+task.Name()+"/stat", buf)
-		if ok && (p.state == 'R' || p.state == 'D') {
-			return false
-		}
-	}
-	return true
 }

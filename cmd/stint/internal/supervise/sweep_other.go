@@ -27,5 +27,7 @@ func (p process) key() string { return p.String() }
 
 func (*registry) sweep() []process { return nil }
 
-// idle cannot be told here.
-func idle(int) bool { return true }
+// activity cannot be told here.
+type activity struct{ pid int }
+
+func (*activity) none() bool { return true }

@@ -21,13 +21,21 @@ func (o *tree) kill() (left []string) {
 	p := newPatience()
 	for pause := time.Millisecond; o.living(); pause = min(2*pause, 20*time.Millisecond) {
 		if living := o.signal(syscall.SIGKILL); p.over(living) {
-			return names(living)
+			return namesOrUnseen(living)
 		}
 		o.killAdopted()
 		time.Sleep(pause)
 	}
 	o.look()
 	return nil
+}
+
+// namesOrUnseen are the names of what lives, which the system may hide from us.
+func namesOrUnseen(living []process) []string {
+	if len(living) == 0 {
+		return []string{"a process that /proc does not show"}
+	}
+	return names(living)
 }
 
 // signalGroup sends a signal to a process group.

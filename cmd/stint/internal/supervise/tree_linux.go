@@ -13,7 +13,7 @@ import (
 // and reaps orphans that have ended.
 func (o *tree) look() {
 	for {
-		pid, status, err := peek(unix.WEXITED)
+		pid, status, err := peek(unix.P_ALL, 0, unix.WEXITED)
 		if err != nil || pid == 0 {
 			return
 		}
@@ -31,7 +31,7 @@ func (o *tree) look() {
 // children of the supervisor, so the kernel knows: a wait for what stops, of which
 // zombies are no part, has nobody to wait for then.
 func (o *tree) living() bool {
-	_, _, err := peek(unix.WSTOPPED)
+	_, _, err := peek(unix.P_ALL, 0, unix.WSTOPPED)
 	return err != unix.ECHILD
 }
 
@@ -75,8 +75,9 @@ func (o *tree) killAdopted() {
 	}
 }
 
-// peek finds a child in one of the states and leaves it in it; pid is 0 if none is.
-func peek(states int) (pid int, status syscall.WaitStatus, err error) {
+// peek finds a child, of all or of one number, in one of the states and leaves it in
+// it; pid is 0 if none is.
+func peek(kind, id, states int) (pid int, status syscall.WaitStatus, err error) {
 	// siginfo of a SIGCHLD: the kernel's union begins at a word's boundary.
 	var info struct {
 		_    [3]int32
@@ -88,7 +89,7 @@ func peek(states int) (pid int, status syscall.WaitStatus, err error) {
 	}
 	raw := (*unix.Siginfo)(unsafe.Pointer(&info))
 	for err = unix.EINTR; err == unix.EINTR; {
-		err = unix.Waitid(unix.P_ALL, 0, raw, states|unix.WNOHANG|unix.WNOWAIT, nil)
+		err = unix.Waitid(kind, id, raw, states|unix.WNOHANG|unix.WNOWAIT, nil)
 	}
 	const exited, dumped = 1, 3 // CLD_EXITED, CLD_DUMPED
 	switch raw.Code {

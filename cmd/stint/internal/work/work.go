@@ -67,6 +67,7 @@ func Run(ctx context.Context, c Config) error {
 	w := &worker{
 		Config: c,
 		slots:  make(chan struct{}, c.Concurrency), stop: make(chan struct{}),
+		commands: supervise.Supervisors{Commands: c.Concurrency, Log: c.Log},
 	}
 	claiming, cancel := context.WithCancel(ctx)
 	w.cancel = cancel

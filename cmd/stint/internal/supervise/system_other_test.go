@@ -1,0 +1,9 @@
+//go:build !linux
+
+package supervise
+
+func changeSystem(string) {}
+
+func limitProcesses(string) {}
+
+func forkAllTheTime() {}
