@@ -318,5 +318,11 @@ func TestDuplicateCarriesItsTimeLimit(t *testing.T) {
 		// As a replica of the release before keeps it: without a time limit.
 		dbtest.SQL(d.T, d.Store, `update jobs set again = '{"payload":5,"priority":3,"run_at":null,"max_attempts":5,"traceparent":null}' where id = $1`, held.Job.ID)
 		want(d.finished(held, jobs.FinishIn{Action: jobs.Release}).Job.TimeoutSeconds, 50)
+
+		held = d.claim()
+		d.enqueue(jobs.EnqueueIn{Key: ptr("k"), Timeout: ptr(int64(60))})
+		ended := d.finished(held, jobs.FinishIn{Action: jobs.Complete}).Job
+		want(ended.TimeoutSeconds, 50)
+		want(d.followed(ended).TimeoutSeconds, 60)
 	})
 }
