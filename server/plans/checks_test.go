@@ -145,6 +145,24 @@ func TestEachCheckPassesAndRefusesTheRowsItShould(t *testing.T) {
 	})
 }
 
+func TestPostgresHasNoConstraintOrColumnLeftBehind(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres)})
+	for what, query := range map[string]string{
+		// A migration adds it as not valid, so that it does not read a busy table
+		// under a lock, and the next one validates it.
+		"constraints that no migration validates": "select conname from pg_constraint where not convalidated",
+		// Ids and keys are compared bytewise, as SQLite does.
+		`text columns without collate "C"`: `select c.relname || '.' || a.attname from pg_attribute a join pg_class c on c.oid = a.attrelid
+			where c.relkind = 'r' and c.relnamespace = current_schema::regnamespace and c.relname <> 'schema_migrations'
+				and a.atttypid = 'text'::regtype and a.attcollation <> '"C"'::regcollation`,
+	} {
+		if found := dbtest.Get[string](t, s, "select coalesce(string_agg(name, ', '), '') from ("+query+") q(name)"); found != "" {
+			t.Errorf("%s: %s", what, found)
+		}
+	}
+}
+
 // ENQ-08: a value that Go knows and a CHECK does not fails on its first row.
 func TestEnumsAreTheSameInGoAndInBothSchemas(t *testing.T) {
 	t.Parallel()
