@@ -21,6 +21,11 @@ import (
 	"github.com/stint-run/stint/gen/client"
 )
 
+// lastReports is how long a worker that was told to stop goes on after Grace: to end
+// its commands, and to report what they did. A service manager that kills it 30
+// seconds after Grace must find it gone.
+var lastReports = 20 * time.Second
+
 // Config says what to work on, and how.
 type Config struct {
 	API         *client.Client
@@ -62,7 +67,9 @@ type worker struct {
 
 // Run works until ctx ends, MaxJobs or ExitWhenIdle is reached, or the server
 // or the command is of no use. It claims no more then, waits up to Grace for
-// the commands that run, ends those that are left, and releases their jobs.
+// the commands that run, ends those that are left, and releases their jobs. A
+// report that cannot be made in time is left to the supervisor of its command,
+// which makes it when this process has ended: the caller must end it soon.
 func Run(ctx context.Context, c Config) error {
 	w := &worker{
 		Config: c,
@@ -77,16 +84,17 @@ func Run(ctx context.Context, c Config) error {
 	err := w.claimAll(claiming)
 	cancel()
 	w.finish(ctx)
-	w.commands.Wait()
 	return errors.Join(err, w.broken)
 }
 
 // finish waits for the jobs at work: as long as they take if there are simply
-// no more to claim, and up to Grace if the worker was told to stop.
+// no more to claim. If the worker was told to stop, commands have Grace to end, and
+// all that is left then has lastReports.
 func (w *worker) finish(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
 		w.jobs.Wait()
+		w.commands.Wait()
 		close(done)
 	}()
 	select {
@@ -95,13 +103,24 @@ func (w *worker) finish(ctx context.Context) {
 	case <-ctx.Done():
 		w.Log.Info("stopping", "jobs_at_work", len(w.slots), "at_most", w.Grace.String())
 	}
-	timer := time.NewTimer(w.Grace)
+	if within(done, w.Grace) {
+		return
+	}
+	close(w.stop)
+	if !within(done, lastReports) {
+		w.Log.Error("cannot report before the worker ends: the supervisors of the commands go on", "jobs", len(w.slots))
+	}
+}
+
+// within tells whether done is closed before d has passed.
+func within(done <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-done:
+		return true
 	case <-timer.C:
-		close(w.stop)
-		<-done
+		return false
 	}
 }
 
