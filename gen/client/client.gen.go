@@ -1758,12 +1758,6 @@ type HeartbeatJobParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
-// AppendJobLogParams defines parameters for AppendJobLog.
-type AppendJobLogParams struct {
-	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
-}
-
 // ReleaseJobParams defines parameters for ReleaseJob.
 type ReleaseJobParams struct {
 	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
@@ -2197,21 +2191,21 @@ type ClientInterface interface {
 
 	// AppendJobLogWithBody Append to what an attempt printed
 	//
-	// Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.
+	// Of the attempt that holds the lease. A repeated append changes nothing.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/jobs/{id}/log (the `AppendJobLog` operationId).
-	AppendJobLogWithBody(ctx context.Context, id string, params *AppendJobLogParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	AppendJobLogWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// AppendJobLog Append to what an attempt printed
 	//
-	// Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.
+	// Of the attempt that holds the lease. A repeated append changes nothing.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/jobs/{id}/log (the `AppendJobLog` operationId).
-	AppendJobLog(ctx context.Context, id string, params *AppendJobLogParams, body AppendJobLogJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	AppendJobLog(ctx context.Context, id string, body AppendJobLogJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReleaseJobWithBody Give a job back at once; the attempt does not count
 	//
@@ -2746,13 +2740,13 @@ func (c *Client) HeartbeatJob(ctx context.Context, id string, params *HeartbeatJ
 
 // AppendJobLogWithBody Append to what an attempt printed
 //
-// Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.
+// Of the attempt that holds the lease. A repeated append changes nothing.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/jobs/{id}/log (the `AppendJobLog` operationId).
-func (c *Client) AppendJobLogWithBody(ctx context.Context, id string, params *AppendJobLogParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewAppendJobLogRequestWithBody(c.Server, id, params, contentType, body)
+func (c *Client) AppendJobLogWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAppendJobLogRequestWithBody(c.Server, id, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -2765,13 +2759,13 @@ func (c *Client) AppendJobLogWithBody(ctx context.Context, id string, params *Ap
 
 // AppendJobLog Append to what an attempt printed
 //
-// Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.
+// Of the attempt that holds the lease. A repeated append changes nothing.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /v1/jobs/{id}/log (the `AppendJobLog` operationId).
-func (c *Client) AppendJobLog(ctx context.Context, id string, params *AppendJobLogParams, body AppendJobLogJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewAppendJobLogRequest(c.Server, id, params, body)
+func (c *Client) AppendJobLog(ctx context.Context, id string, body AppendJobLogJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAppendJobLogRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -3991,18 +3985,18 @@ func NewHeartbeatJobRequestWithBody(server string, id string, params *HeartbeatJ
 }
 
 // NewAppendJobLogRequest calls the generic AppendJobLog builder with application/json body
-func NewAppendJobLogRequest(server string, id string, params *AppendJobLogParams, body AppendJobLogJSONRequestBody) (*http.Request, error) {
+func NewAppendJobLogRequest(server string, id string, body AppendJobLogJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewAppendJobLogRequestWithBody(server, id, params, "application/json", bodyReader)
+	return NewAppendJobLogRequestWithBody(server, id, "application/json", bodyReader)
 }
 
 // NewAppendJobLogRequestWithBody constructs an http.Request for the AppendJobLog method, with any body, and a specified content type
-func NewAppendJobLogRequestWithBody(server string, id string, params *AppendJobLogParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewAppendJobLogRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -4033,21 +4027,6 @@ func NewAppendJobLogRequestWithBody(server string, id string, params *AppendJobL
 	}
 
 	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.IdempotencyKey != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Idempotency-Key", headerParam0)
-		}
-
-	}
 
 	return req, nil
 }
@@ -5841,21 +5820,21 @@ type ClientWithResponsesInterface interface {
 
 	// AppendJobLogWithBodyWithResponse Append to what an attempt printed
 	//
-	// Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.
+	// Of the attempt that holds the lease. A repeated append changes nothing.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/jobs/{id}/log (the `AppendJobLog` operationId).
-	AppendJobLogWithBodyWithResponse(ctx context.Context, id string, params *AppendJobLogParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendJobLogResponse, error)
+	AppendJobLogWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendJobLogResponse, error)
 
 	// AppendJobLogWithResponse Append to what an attempt printed
 	//
-	// Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.
+	// Of the attempt that holds the lease. A repeated append changes nothing.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/jobs/{id}/log (the `AppendJobLog` operationId).
-	AppendJobLogWithResponse(ctx context.Context, id string, params *AppendJobLogParams, body AppendJobLogJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendJobLogResponse, error)
+	AppendJobLogWithResponse(ctx context.Context, id string, body AppendJobLogJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendJobLogResponse, error)
 
 	// ReleaseJobWithBodyWithResponse Give a job back at once; the attempt does not count
 	//
@@ -8249,13 +8228,13 @@ func (c *ClientWithResponses) HeartbeatJobWithResponse(ctx context.Context, id s
 
 // AppendJobLogWithBodyWithResponse Append to what an attempt printed
 //
-// Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.
+// Of the attempt that holds the lease. A repeated append changes nothing.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/jobs/{id}/log (the `AppendJobLog` operationId).
-func (c *ClientWithResponses) AppendJobLogWithBodyWithResponse(ctx context.Context, id string, params *AppendJobLogParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendJobLogResponse, error) {
-	rsp, err := c.AppendJobLogWithBody(ctx, id, params, contentType, body, reqEditors...)
+func (c *ClientWithResponses) AppendJobLogWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AppendJobLogResponse, error) {
+	rsp, err := c.AppendJobLogWithBody(ctx, id, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -8264,13 +8243,13 @@ func (c *ClientWithResponses) AppendJobLogWithBodyWithResponse(ctx context.Conte
 
 // AppendJobLogWithResponse Append to what an attempt printed
 //
-// Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.
+// Of the attempt that holds the lease. A repeated append changes nothing.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/jobs/{id}/log (the `AppendJobLog` operationId).
-func (c *ClientWithResponses) AppendJobLogWithResponse(ctx context.Context, id string, params *AppendJobLogParams, body AppendJobLogJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendJobLogResponse, error) {
-	rsp, err := c.AppendJobLog(ctx, id, params, body, reqEditors...)
+func (c *ClientWithResponses) AppendJobLogWithResponse(ctx context.Context, id string, body AppendJobLogJSONRequestBody, reqEditors ...RequestEditorFn) (*AppendJobLogResponse, error) {
+	rsp, err := c.AppendJobLog(ctx, id, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}

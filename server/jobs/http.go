@@ -73,8 +73,8 @@ func Routes(a *web.API, s *store.Store, hub *Hub, workers *control.Workers) {
 		Scope: web.ScopeJobsWork, MaxBody: web.BatchLimit}, h.completeBatch)
 	web.Write(a, h.work("heartbeat", "heartbeat-job", "Extend the lease of a job"), h.heartbeat)
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/jobs/{id}/log", ID: "append-job-log", Summary: "Append to what an attempt printed",
-		Description: "Of the attempt that holds the lease. A repeated append changes nothing, so it needs no Idempotency-Key.",
-		Scope:       web.ScopeJobsWork, Faults: []string{"lease_lost"}}, h.appendLog)
+		Description: "Of the attempt that holds the lease. A repeated append changes nothing.",
+		Scope:       web.ScopeJobsWork, Faults: []string{"lease_lost"}, NoIdempotency: true}, h.appendLog)
 	web.Write(a, h.work("complete", "complete-job", "Finish a job: it succeeded"), h.complete)
 	web.Write(a, h.work("fail", "fail-job", "Finish an attempt: it failed"), h.fail)
 	web.Write(a, h.work("snooze", "snooze-job", "Give a job back until later; the attempt does not count"), h.snooze)

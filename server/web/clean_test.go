@@ -56,6 +56,7 @@ func TestOnlyCleanTextIsMended(t *testing.T) {
 	for body, want := range map[string][]string{
 		`{"whole":"` + strings.Repeat(`\u0000`, 1000) + `"}`: nil,
 
+		`{"said":null,"whole":null}`:        nil,
 		`{"plain":"\u0000"}`:                {"/plain"},
 		`{"said":["\u0000"]}`:               {"/said", "/said/0"},
 		`{"said":7,"more":[{"said":null}]}`: {"/more/0/said", "/said"},

@@ -31,7 +31,7 @@ type Op struct {
 	MaxBody       int64         // bytes after decompression; 0 is 1 MiB
 	BodyTime      time.Duration // for the body to arrive; 0 is the API's
 	AnswerTime    time.Duration // for the answer to be made; 0 is 70 s
-	NoIdempotency bool          // the answer holds a secret or is a stream: a key is refused
+	NoIdempotency bool          // a key is refused: the answer holds a secret, or belongs to a stream
 }
 
 // Body bounds, in bytes after decompression.

@@ -113,6 +113,6 @@ func (l *appends) send() error {
 	contentType, body := api.Body(client.AppendJobLogRequest{
 		LeaseToken: l.job.LeaseToken, Seq: l.seq, Text: l.part.text, SkippedBytes: &l.part.skipped,
 	})
-	_, err := api.Answer[json.RawMessage](l.API.AppendJobLogWithBody(ctx, l.job.ID, nil, contentType, body))
+	_, err := api.Answer[json.RawMessage](l.API.AppendJobLogWithBody(ctx, l.job.ID, contentType, body))
 	return err
 }
