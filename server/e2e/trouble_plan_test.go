@@ -159,7 +159,7 @@ func (d draw) moment(p plan) (string, time.Duration) {
 		return "started", d.between(0, 600*time.Millisecond)
 	case n == 1:
 		return begin, d.between(0, 30*time.Millisecond)
-	case n < 4:
+	case n < 3:
 		return begin, length + d.between(-20*time.Millisecond, 40*time.Millisecond)
 	case n < 6:
 		return fmt.Sprintf("exit0 %d", i), time.Duration(d.Int64N(1 << (10 + d.IntN(14)))) // up to 8 ms, mostly far less

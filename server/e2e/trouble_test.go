@@ -111,7 +111,7 @@ func freezeServer(p *process, seed uint64, rounds []*round) {
 	}
 	d := drawOf(^seed, rounds[0].number/len(engines)/roundsAtOnce)
 	wait, lasts := d.between(time.Second, 8*time.Second), d.between(500*time.Millisecond, 3*time.Second)
-	if d.chance(30) { // until leases have run out
+	if d.chance(10) { // until leases have run out; then much is nobody's fault
 		wait, lasts = d.between(time.Second, 4*time.Second), d.between(8*time.Second, 11*time.Second)
 	}
 	<-time.After(wait)
