@@ -36,9 +36,9 @@ const (
 	clean = "nul \ufffd, half a pair \ufffd, bell \a, \x1b[31mred"
 )
 
-// finishes are the members of each finish.
+// finishes are the members of each finish, %s being a text.
 var finishes = map[string]string{
-	"complete": `"result":1`, "fail": `"error":{"code":"x","message":"%s"}`, "snooze": `"seconds":9`, "release": `"warning":"%[1]s"`,
+	"complete": `"result":1,`, "fail": `"error":{"code":"x","message":"%s"},`, "snooze": `"seconds":9,`, "release": "",
 }
 
 func TestReportsAreTakenWhateverTheirTextsHold(t *testing.T) {
@@ -47,21 +47,21 @@ func TestReportsAreTakenWhateverTheirTextsHold(t *testing.T) {
 		a := newAPI(t, s)
 		for sent, kept := range map[string]string{
 			dirty:                        clean,
-			strings.Repeat("x", 900_000): strings.Repeat("x", 4096),
+			strings.Repeat("x", 500_000): strings.Repeat("x", 4096),
 			strings.Repeat("€", 9_000):   strings.Repeat("€", 4096/3),
 		} {
 			for action, members := range finishes {
 				h := hold(a)
-				members = strings.ReplaceAll(strings.ReplaceAll(members, "%[1]s", sent), "%s", sent)
-				if action != "release" && action != "fail" {
-					members += `,"warning":"` + sent + `"`
-				}
+				members = strings.ReplaceAll(members+`"warning":"%s"`, "%s", sent)
 				if status, code := h.post(action, members); status != 200 {
 					t.Fatalf("%s of %d bytes: %d %s", action, len(sent), status, code)
 				}
 				run := a.Get("/v1/runs/" + h.run)
-				if said := run.Str("warning") + run.Str("error.message"); said != kept {
+				if said := run.Str("warning"); said != kept {
 					t.Errorf("%s: the run keeps %d bytes, %.60q; want %d, %.60q", action, len(said), said, len(kept), kept)
+				}
+				if said := run.Str("error.message"); action == "fail" && said != kept {
+					t.Errorf("the error keeps %d bytes, %.60q; want %d, %.60q", len(said), said, len(kept), kept)
 				}
 				a.Post("/v1/jobs/"+h.id+"/cancel", "")
 			}

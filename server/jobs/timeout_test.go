@@ -58,7 +58,9 @@ func TestSmallestTimeLimitOfKindJobAndClaimCounts(t *testing.T) {
 			if got := held.Job.LeaseExpiresAt.Sub(d.Now); got != tt.wantLease {
 				d.Errorf("%+v: a lease of %s", tt, got)
 			}
-			d.finished(held, jobs.FinishIn{Action: jobs.Complete})
+			if run := d.finished(held, jobs.FinishIn{Action: jobs.Complete}).Run; !run.DeadlineAt.Equal(held.DeadlineAt) {
+				d.Errorf("%+v: the finish says %s", tt, run.DeadlineAt)
+			}
 		}
 	})
 }
