@@ -54,7 +54,11 @@ func (h Handover) finish(end supervise.End, said printed) Finish {
 // failure is the end of the command as an error.
 func failure(end supervise.End, message string) Finish {
 	code, status := exitOf(end)
-	if message == "" {
+	switch {
+	case message != "":
+	case end.Alone:
+		message = "the command " + status + "; its supervisor died, and what it printed is lost"
+	default:
 		message = "the command " + status + " and printed nothing"
 	}
 	return Failed(code, message)
@@ -81,13 +85,13 @@ func (e Exits) finish(end supervise.End, failed Finish) Finish {
 func exitOf(end supervise.End) (code, status string) {
 	switch s := end.Status; {
 	case !end.Known && end.Alone:
-		return "supervisor_lost", "lost its supervisor, so that nobody knows how it ended,"
+		return "supervisor_lost", "ended in a way that nobody knows"
 	case !end.Known:
 		return "not_killed", "could not be killed"
 	case s.Signaled():
 		return "signal_" + signalName(s.Signal()), "ended with signal: " + s.Signal().String()
 	case s.ExitStatus() == 0: // only STINT_OUTCOME calls that a failure
-		return "failed", "said by STINT_OUTCOME that it failed,"
+		return "failed", "told its failure by STINT_OUTCOME"
 	default:
 		n := strconv.Itoa(s.ExitStatus())
 		return "exit_" + n, "ended with exit status " + n

@@ -147,8 +147,8 @@ func TestAnOutcomeIsReadStrictly(t *testing.T) {
 func TestWithoutItsSupervisorACommandIsNotRunAgain(t *testing.T) {
 	t.Parallel()
 	lost := supervise.End{Alone: true}
-	done := exit(0)
-	done.Alone = true
+	done, other := exit(0), exit(65)
+	done.Alone, other.Alone = true, true
 	tests := map[string]struct {
 		end          supervise.End
 		told, result string
@@ -156,10 +156,10 @@ func TestWithoutItsSupervisorACommandIsNotRunAgain(t *testing.T) {
 	}{
 		"exit 0":                {done, "", "", Finish{Action: Complete, Warning: "the result is null"}},
 		"exit 0 and a file":     {done, "", "[1]", Finish{Action: Complete, Result: []byte("[1]")}},
-		"unknown":               {lost, "", "[1]", Finish{Action: Fail, Code: "supervisor_lost"}},
+		"unknown":               {lost, "", "[1]", Finish{Action: Fail, Code: "supervisor_lost", Message: "what it printed is lost"}},
 		"unknown, but told":     {lost, `{"outcome":"complete"}`, "[1]", Finish{Action: Complete, Result: []byte("[1]")}},
 		"not killed":            {supervise.End{}, "", "", Finish{Action: Fail, Code: "not_killed"}},
-		"another exit, as ever": {exit(65), "", "", Finish{Action: Fail, Code: "exit_65", Final: true}},
+		"another exit, as ever": {other, "", "", Finish{Action: Fail, Code: "exit_65", Final: true, Message: "exit status 65; its supervisor died"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestWithoutItsSupervisorACommandIsNotRunAgain(t *testing.T) {
 			h := Handover{Files: makeFiles(t, map[string]string{outcomeFile: tt.told, resultFile: tt.result}), Exits: Exits{Final: map[int]bool{65: true}}}
 			got := WithoutSupervisor(h, tt.end)
 			if got.Action != tt.want.Action || got.Code != tt.want.Code || got.Final != tt.want.Final ||
-				string(got.Result) != string(tt.want.Result) || !strings.Contains(got.Warning, tt.want.Warning) {
+				string(got.Result) != string(tt.want.Result) || !strings.Contains(got.Message, tt.want.Message) || !strings.Contains(got.Warning, tt.want.Warning) {
 				t.Errorf("got %+v", got)
 			}
 		})

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -25,6 +26,9 @@ const (
 	lastTokens = 1000
 	// timeoutsAgain is how soon a server that knew no time limits is asked again.
 	timeoutsAgain = time.Minute
+	// noPause is the pause after an empty answer that names none: something on the
+	// way to the server has made it.
+	noPause = time.Second
 )
 
 // claimAll claims while there is a free slot, until it is told to stop or has
@@ -168,7 +172,8 @@ func (c *claims) next(ctx context.Context, limit int) ([]job, error) {
 	c.answered = true
 	if len(got.Jobs) == 0 {
 		// A server that is stopping does not let claims wait.
-		pause(ctx, time.Duration(got.PollAfterMS)*time.Millisecond-time.Since(begun))
+		wait := cmp.Or(time.Duration(got.PollAfterMS)*time.Millisecond, noPause)
+		pause(ctx, wait-time.Since(begun))
 		return nil, nil
 	}
 	c.idleSince = time.Now()

@@ -67,7 +67,7 @@ func TestAServerThatKnowsNoLimitsLeavesThemToTheWorker(t *testing.T) {
 		t.Errorf("two different claims have the key %q", claims[0].key)
 	}
 	for _, report := range f.done("fail") {
-		if !strings.Contains(report.body, `"code":"timeout"`) {
+		if !strings.Contains(report.body, `"code":"timeout"`) || !strings.Contains(report.body, "ms before the time limit of 1s; ") {
 			t.Errorf("reported %s", report.body)
 		}
 	}

@@ -32,6 +32,8 @@ func (a *attempt) report(p *process, why ending) {
 		a.log.Warn("output of the command came too fast to be passed on", "bytes", end.Dropped)
 	}
 	f := a.finish(p, end)
+	// A heartbeat at the time limit itself may find the lease gone and come before
+	// the limit. The server fails such an attempt as timed out too.
 	if end.Expired || why == byLoss {
 		p.log.abandon()
 		if !f.Stands() {
@@ -48,7 +50,7 @@ func (a *attempt) report(p *process, why ending) {
 		a.release(f.Warning)
 		return
 	case why == byLimit:
-		f = timedOut(f, a.limit.length)
+		f = timedOut(f, a.limit)
 	}
 	if f.Warning != "" {
 		a.log.Warn("the report has a warning", "warning", f.Warning)
@@ -87,8 +89,11 @@ func (a *attempt) finish(p *process, end supervise.End) outcome.Finish {
 
 // timedOut is the end of a command that took too long; f is what it would be
 // without the limit.
-func timedOut(f outcome.Finish, limit time.Duration) outcome.Finish {
-	message := fmt.Sprintf("the time limit of %s has passed; ", limit)
+func timedOut(f outcome.Finish, l limit) outcome.Finish {
+	message := fmt.Sprintf("the time limit of %s has passed; ", l.length)
+	if left := boottime.Until(l.at); left > 0 {
+		message = fmt.Sprintf("asked to end, and ended %s before the time limit of %s; ", left.Round(time.Millisecond), l.length)
+	}
 	last := f.Message
 	if extra := len(message) + len(last) - maxMessage; extra > 0 {
 		last = last[extra:]

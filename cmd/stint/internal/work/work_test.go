@@ -174,6 +174,15 @@ func TestAStrangeAnswerEndsTheFirstClaimAndNoLaterOne(t *testing.T) {
 	}
 }
 
+func TestAnEmptyAnswerWithoutAPauseIsNotAskedForAtOnce(t *testing.T) {
+	t.Parallel()
+	f := &fake{reply: func(*fake, call) (int, string) { return 200, "{}" }}
+	end(t, startWork(t, f, Config{ExitWhenIdle: 1500 * time.Millisecond}, "true"))
+	if claims := f.done("claim"); len(claims) > 2 {
+		t.Errorf("%d claims in 1.5 s", len(claims))
+	}
+}
+
 func TestAClaimThatIsAnsweredTwiceIsWorkedOnce(t *testing.T) {
 	t.Parallel()
 	answer := oneJob(time.Minute)
