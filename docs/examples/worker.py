@@ -68,7 +68,7 @@ class Job:
     def __init__(self, claimed, sent):
         self.id, self.token, self.payload = claimed["id"], claimed["lease_token"], claimed["payload"]
         self.lease = between(claimed["updated_at"], claimed["lease_expires_at"])
-        self.end, self.next_beat = sent + self.lease, sent + self.lease / 3
+        self.sent, self.end, self.next_beat = sent, sent + self.lease, sent + self.lease / 3
         self.limit = float("inf")
         if claimed.get("deadline_at"):
             self.limit = sent + between(claimed["updated_at"], claimed["deadline_at"])
@@ -78,13 +78,15 @@ class Job:
         return json.dumps({"lease_token": self.token, **members}, ensure_ascii=False).encode()
 
     def beat(self):
-        """Renew the lease; end is 0 when it is lost."""
+        """Renew the lease, and learn anew how long it and the time limit last; end is 0 when it is lost."""
         sent = clock()
         status, answer = post(self.id + "/heartbeat", self.body(), timeout=self.lease / 4)
         if status == 200:
             held = self.lease
             if "now" in answer:
                 held = between(answer["now"], answer["lease_expires_at"])
+                if answer["deadline_at"]:
+                    self.limit = sent + between(answer["now"], answer["deadline_at"])
             self.end, self.next_beat = sent + held, sent + held / 3
             self.cancelled = self.cancelled or answer["directive"] == "cancel"
         elif status in (404, 409):
@@ -204,8 +206,8 @@ def main(kind, *command):
     while not stopping:
         job = claim(kind, worker)
         if job and job.token != last:
-            if clock() >= job.end:
-                job.beat()  # the answer came late: is the lease still held?
+            if clock() >= job.sent + 1:
+                job.beat()  # the claim waited: is the lease held, and how much is left of the time limit?
             if clock() < job.end:
                 job.work(command)
             last = job.token

@@ -27,15 +27,16 @@ post() {
 # pause NAME prints how many seconds the answer asks to wait; 1 if it does not say.
 pause() { jq -r '(.retry_after_ms // 1000) / 1000 | ceil' "$dir/$1" 2>>"$dir/log" | grep . || echo 1; }
 
-# beat renews the lease. It sets end, the moment up to which the lease is held: 0 when it is lost.
+# beat renews the lease. It sets end, the moment up to which the lease is held, 0 when it is lost, and limit.
 beat() {
-    local sent=$SECONDS held
+    local sent=$SECONDS held left
     printf '{"lease_token": %s}' "$lease_token" >"$dir/body"
     post "$id/heartbeat" beat --max-time $((lease / 4 + 1))
     case $status in
     200)
-        read -r directive held < <(jq -r "$times"'"\(.directive) \(if .now then left(.lease_expires_at; .now) else '$lease' end)"' "$dir/beat")
-        end=$((sent + held)) next=$((sent + held / 3)) ;;
+        read -r directive held left < <(jq -r "$times"'"\(.directive) \(if .now then "\(left(.lease_expires_at; .now)) \(left(.deadline_at; .now))" else '$lease' end)"' "$dir/beat")
+        end=$((sent + held)) next=$((sent + held / 3))
+        [[ -z $left ]] || limit=$((sent + left)) ;;
     404 | 409) end=0 next=999999999 ;;
     *) next=$((SECONDS + $(pause beat))); say "no heartbeat for now: $status" ;;
     esac
@@ -107,7 +108,7 @@ while ((!stopping)); do
         continue
     }
     end=$((sent + lease)) limit=$((sent + limit)) next=$((sent + lease / 3))
-    ((SECONDS < end)) || beat # the answer came late: is the lease still held?
+    ((SECONDS <= sent + 1)) || beat # the claim waited: is the lease held, and how much is left of the time limit?
     [[ $lease_token == "$last" ]] || ((SECONDS >= end)) || work "$@"
     last=$lease_token
 done
