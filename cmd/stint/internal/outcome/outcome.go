@@ -97,6 +97,12 @@ func Failed(code, message string) Finish {
 // to become of the job. Any other failure may be no more than the answer to SIGTERM.
 func (f Finish) Stands() bool { return f.Told || f.Final || f.Action != Fail }
 
+// GivesBack tells whether the job can be claimed again at once, by an attempt that
+// does not count.
+func (f Finish) GivesBack() bool {
+	return f.Action == Release || f.Action == Snooze && *f.Seconds == 0
+}
+
 // Decode reads a report that Attempt.Ended made.
 func Decode(report []byte) (Finish, error) {
 	var f Finish

@@ -14,8 +14,9 @@ import (
 const (
 	// When the worker itself stops, commands have had Grace already.
 	killAfter = 5 * time.Second
-	// giveBackPause is how long a slot stays empty that gave a job back unworked:
-	// the job can be claimed again at once.
+	// giveBackPause is how long a slot stays empty that gave a job back, unworked or
+	// since its command wanted that: the job can be claimed again at once, and an
+	// attempt that does not count would be made again and again.
 	giveBackPause = 10 * time.Second
 )
 
@@ -29,8 +30,9 @@ type attempt struct {
 	files    outcome.Files
 	progress *outcome.Progress
 
-	cancel chan struct{} // closed when the server asks to stop the work
-	lost   chan struct{} // closed when the lease is gone
+	cancel    chan struct{} // closed when the server asks to stop the work
+	lost      chan struct{} // closed when the lease is gone
+	givenBack bool          // by its command
 }
 
 func (w *worker) attempt(j job) *attempt {
@@ -57,6 +59,9 @@ func (w *worker) work(ctx context.Context, j job) {
 	}
 	err := a.run()
 	if err == nil {
+		if a.givenBack {
+			pause(ctx, giveBackPause)
+		}
 		return
 	}
 	a.release("")

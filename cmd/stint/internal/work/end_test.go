@@ -175,3 +175,36 @@ func TestWhatACommandSaidOfItsWorkIsReportedWithoutALease(t *testing.T) {
 		}
 	}
 }
+
+// A job that its command gives back can be claimed at once, and that attempt does
+// not count: the slot waits, or the command would be started without end.
+func TestASlotWaitsWhenACommandGivesItsJobBack(t *testing.T) {
+	t.Parallel()
+	for outcome, want := range map[string]string{
+		`{"outcome":"release"}`:              `"limit":1,`,
+		`{"outcome":"snooze","seconds":0}`:   `"limit":1,`,
+		`{"outcome":"snooze","seconds":600}`: `"limit":2,`,
+	} {
+		t.Run(outcome, func(t *testing.T) {
+			t.Parallel()
+			f := working(time.Minute)
+			answer := f.reply
+			f.reply = func(f *fake, c call) (int, string) {
+				if c.action == "claim" && len(f.of("claim")) > 1 {
+					return 200, none
+				}
+				return answer(f, c)
+			}
+			ended := startWork(t, f, Config{Concurrency: 2}, "echo '"+outcome+"' >$STINT_OUTCOME")
+			waitFor(t, func() bool { return len(f.done("release"))+len(f.done("snooze")) > 0 })
+			before := len(f.done("claim"))
+			waitFor(t, func() bool { return len(f.done("claim")) > before+20 })
+			f.stop()
+			end(t, ended)
+			claims := f.done("claim")
+			if last := claims[before+20].body; !strings.Contains(last, want) {
+				t.Errorf("claimed with %s, want %s", last, want)
+			}
+		})
+	}
+}

@@ -55,6 +55,7 @@ func (a *attempt) report(p *process, why ending) {
 	if f.Warning != "" {
 		a.log.Warn("the report has a warning", "warning", f.Warning)
 	}
+	a.givenBack = f.GivesBack()
 	ctx, cancel := a.reportable()
 	defer cancel()
 	_, _ = a.sender().Send(ctx, f) // which logs what it cannot do
