@@ -82,14 +82,15 @@ func (w *worker) room(ctx context.Context, c *claims) (free int, done bool) {
 	return free, false
 }
 
-// serverTakesClaims waits while the server that asked for a drain is away.
+// serverTakesClaims waits while the server that asked for a drain is away. A proxy
+// may not let the question through: then the answer to a claim has to tell.
 func (w *worker) serverTakesClaims(ctx context.Context) bool {
 	for w.draining.Load() {
 		resp, err := w.API.Client.Do(w.readyz(ctx))
 		if err == nil {
 			resp.Body.Close()
 		}
-		if err == nil && resp.StatusCode == http.StatusOK {
+		if err == nil && resp.StatusCode < http.StatusInternalServerError {
 			w.draining.Store(false)
 			break
 		}
