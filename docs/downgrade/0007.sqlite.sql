@@ -1,14 +1,15 @@
--- From 0009 back to 0007, on SQLite. Stop the server first; what only
+-- From 0010 back to 0007, on SQLite. Stop the server first; what only
 -- the newer build knows is gone after this. Made of the migrations' down parts: edit those.
 begin immediate;
 
 drop table run_logs;
 alter table runs drop column warning;
-
 alter table runs drop column deadline_at;
+
 alter table jobs drop column timeout_seconds;
+
 alter table job_kinds drop column timeout_seconds;
 
-delete from schema_migrations where version in ('0008', '0009');
+delete from schema_migrations where version in ('0008', '0009', '0010');
 
 commit;

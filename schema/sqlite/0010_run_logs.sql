@@ -1,5 +1,10 @@
 -- migrate:up
 
+-- When the attempt must be over, written by the replica that claims. It is here
+-- and not in jobs, so that a claim by a replica of the release before, which
+-- writes none, leaves no earlier attempt's behind.
+alter table runs add column deadline_at integer;
+
 -- What a worker says about its own finish.
 alter table runs add column warning text;
 
@@ -23,3 +28,4 @@ create table run_logs (
 -- migrate:down
 drop table run_logs;
 alter table runs drop column warning;
+alter table runs drop column deadline_at;

@@ -3,6 +3,11 @@
 -- Reads all jobs once, under a lock that lets them be written meanwhile.
 alter table jobs validate constraint jobs_timeout_check;
 
+-- When the attempt must be over, written by the replica that claims. It is here
+-- and not in jobs, so that a claim by a replica of the release before, which
+-- writes none, leaves no earlier attempt's behind.
+alter table runs add column deadline_at timestamptz null;
+
 -- What a worker says about its own finish.
 alter table runs add column warning text collate "C" null;
 
@@ -26,3 +31,4 @@ create table run_logs (
 -- migrate:down
 drop table run_logs;
 alter table runs drop column warning;
+alter table runs drop column deadline_at;

@@ -1,0 +1,12 @@
+-- migrate:up
+
+-- Kinds, jobs and runs have a migration each: one that held two of these tables
+-- would deadlock with heartbeats or with claims.
+
+-- How long an attempt may take from its claim; null is without limit. The smallest
+-- of kind, job and claim counts.
+alter table job_kinds add column timeout_seconds bigint null
+    constraint job_kinds_timeout_check check (timeout_seconds between 1 and 604800);
+
+-- migrate:down
+alter table job_kinds drop column timeout_seconds;
