@@ -128,7 +128,7 @@ func (a *apart) awaitEnd() (end End) {
 	a.t.Helper()
 	await(a.t, "an end in the worker", func() bool { return strings.Contains(a.read("worker"), "\nend ") })
 	_, text, _ := strings.Cut(a.read("worker"), "\nend ")
-	if err := json.Unmarshal([]byte(text), &end); err != nil {
+	if err := json.NewDecoder(strings.NewReader(text)).Decode(&end); err != nil {
 		a.t.Fatal(err)
 	}
 	return end

@@ -55,7 +55,9 @@ func (r *registry) removed(supervisor, command int, orderly bool) (status *sysca
 	r.mu.Lock()
 	delete(r.live, supervisor)
 	r.mu.Unlock()
-	if !orderly {
+	if orderly {
+		r.reapEnded()
+	} else {
 		left = r.clear()
 	}
 	r.mu.Lock()

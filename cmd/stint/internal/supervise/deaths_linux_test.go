@@ -136,3 +136,25 @@ func TestASettledCommandIsReportedByNobodyElse(t *testing.T) {
 		t.Errorf("the attempt was told %q", got)
 	}
 }
+
+// Process 1 of a container adopts what other programs leave behind.
+func TestAWorkerReapsWhatItAdopts(t *testing.T) {
+	t.Parallel()
+	a := startApart(t, "exit 0")
+	a.awaitEnd()
+	a.tell("stray")
+	await(t, "a zombie of the worker", func() bool { return a.zombies() == 1 })
+	a.tell("again")
+	await(t, "no zombie", func() bool { return a.zombies() == 0 })
+	a.settle()
+}
+
+// zombies counts the worker's.
+func (a *apart) zombies() (n int) {
+	for _, p := range processes() {
+		if p.parent == a.worker && p.state == 'Z' {
+			n++
+		}
+	}
+	return n
+}

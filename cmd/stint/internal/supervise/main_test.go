@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 	"testing"
@@ -97,7 +98,7 @@ func (r *recorder) note(line string) {
 
 // workOn is a worker's process with one command, which the first line of in is. It
 // tells of it in a file. A line "kill" kills the command, "again" runs it once more,
-// "threads" uses those that are held, "settled" ends the worker;
+// "stray" adopts a process of another program, "threads" uses those that are held, "settled" ends the worker;
 // without that the worker stays for ever.
 func workOn(in io.Reader, told string) int {
 	lines := bufio.NewScanner(in)
@@ -126,6 +127,11 @@ func workOn(in io.Reader, told string) int {
 			c.Kill()
 		case "again":
 			note(told, runAgain(&s, j))
+		case "stray":
+			if err := exec.Command("sh", "-c", "setsid true &").Run(); err != nil {
+				panic(err)
+			}
+			note(told, "stray")
 		case "threads":
 			holdThreads(workerThreads)
 			note(told, "threads")

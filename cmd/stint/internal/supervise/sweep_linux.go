@@ -13,9 +13,7 @@ import (
 func (r *registry) sweep() (living []process) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	self := os.Getpid()
-	session, _ := unix.Getsid(0)
-	orphan := func(p process) bool { return p.parent == self && !r.live[p.pid] && p.session != session }
+	orphan := r.orphan()
 	r.killCommands(orphan)
 	for range passes {
 		r.killAdopted(orphan)
@@ -31,6 +29,29 @@ func (r *registry) sweep() (living []process) {
 		}
 	}
 	return slices.DeleteFunc(living, func(p process) bool { return r.givenUp[p.key()] })
+}
+
+// orphan tells orphans from others; it must be called, and used, under the lock.
+func (r *registry) orphan() func(process) bool {
+	self := os.Getpid()
+	session, _ := unix.Getsid(0)
+	return func(p process) bool { return p.parent == self && !r.live[p.pid] && p.session != session }
+}
+
+// reapEnded reaps orphans that have ended, of other programs too: process 1 of a
+// container adopts what "docker exec" and probes leave behind.
+func (r *registry) reapEnded() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if pid, _, err := peek(unix.P_ALL, 0, unix.WEXITED); err != nil || pid == 0 {
+		return
+	}
+	orphan := r.orphan()
+	for _, p := range adopted() {
+		if orphan(p) && !p.living() {
+			r.reap(p.pid)
+		}
+	}
 }
 
 // killCommands kills commands before what they have started: as in tree.

@@ -27,6 +27,8 @@ func (p process) key() string { return p.String() }
 
 func (*registry) sweep() []process { return nil }
 
+func (*registry) reapEnded() {}
+
 // activity cannot be told here.
 type activity struct{ pid int }
 
