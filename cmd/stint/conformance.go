@@ -18,14 +18,7 @@ import (
 	"github.com/stint-run/stint/server"
 )
 
-func conformanceCmd(g *globals) *cobra.Command {
-	c := conformance.Config{}
-	var names []string
-	var list bool
-	cmd := &cobra.Command{
-		Use:   "conformance [--rule NAME]… -- WORKER [ARG…]",
-		Short: "Tell which rules of the API a worker breaks",
-		Long: `Start a worker once for each rule of the API, against a scripted server on
+const conformanceHelp = `Start a worker once for each rule of the API, against a scripted server on
 loopback, and tell which rules it breaks. No other server and no database is used.
 
 The worker finds STINT_SERVER and STINT_TOKEN in its environment. In its arguments
@@ -42,7 +35,16 @@ Leases are 4 to 6 seconds long, whatever the worker asks for. With -v what was
 recorded, and the end of what the worker printed, follow each broken rule.
 
 Exit code 0 if no rule is broken, 1 if one is, 2 if the command line is wrong. When
-a rule is over, the worker and what it started are killed.`,
+a rule is over, the worker and what it started are killed.`
+
+func conformanceCmd(g *globals) *cobra.Command {
+	c := conformance.Config{}
+	var names []string
+	var list bool
+	cmd := &cobra.Command{
+		Use:   "conformance [--rule NAME]… -- WORKER [ARG…]",
+		Short: "Tell which rules of the API a worker breaks",
+		Long:  conformanceHelp,
 		Example: "  stint conformance -- stint work --kinds {kind} -- {command}\n" +
 			"  stint conformance --rule stop --rule cancel-obeyed -v -- python3 worker.py {kind} {command}",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -160,11 +162,11 @@ func (g *globals) printVerdicts(ctx context.Context, w io.Writer, c conformance.
 	case "json":
 		err = printJSON(w, map[string]any{"rules": verdicts, "broken": count[conformance.Broken], "seconds": time.Since(begun).Seconds()})
 	case "table":
-		_, err = fmt.Fprintf(w, "%d rules: %d ok, %d broken, %d not checked, in %.0f s\n",
-			len(verdicts), count[conformance.OK], count[conformance.Broken], count[conformance.NotChecked], time.Since(begun).Seconds())
+		_, err = fmt.Fprintf(w, "rules: %d ok, %d broken, %d not checked, in %.0f s\n",
+			count[conformance.OK], count[conformance.Broken], count[conformance.NotChecked], time.Since(begun).Seconds())
 	}
 	if err == nil && count[conformance.Broken] > 0 {
-		err = fmt.Errorf("%d of %d rules are broken", count[conformance.Broken], len(verdicts))
+		err = fmt.Errorf("broken rules: %d of %d", count[conformance.Broken], len(verdicts))
 	}
 	return err
 }

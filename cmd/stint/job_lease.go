@@ -30,12 +30,12 @@ func workerName() string {
 	return fmt.Sprintf("%s-%d", name, os.Getpid())
 }
 
-// seconds is a duration as the API counts; it refuses a part of a second.
-func seconds(flag string, d time.Duration) (*int64, error) {
+// wholeSeconds is a flag's duration as the API counts; it refuses a part of a second.
+func wholeSeconds(flag string, d time.Duration) (int64, error) {
 	if d%time.Second != 0 {
-		return nil, usagef("%s is in whole seconds", flag)
+		return 0, usagef("--%s is in whole seconds", flag)
 	}
-	return optional(int64(d / time.Second)), nil
+	return int64(d / time.Second), nil
 }
 
 // givenSeconds is a flag's duration as the API counts, nil if the flag was not
@@ -44,11 +44,8 @@ func givenSeconds(cmd *cobra.Command, flag string, d time.Duration) (*int64, err
 	if !cmd.Flags().Changed(flag) {
 		return nil, nil
 	}
-	if d%time.Second != 0 {
-		return nil, usagef("--%s is in whole seconds", flag)
-	}
-	n := int64(d / time.Second)
-	return &n, nil
+	n, err := wholeSeconds(flag, d)
+	return &n, err
 }
 
 func jobClaimCmd(g *globals) *cobra.Command {
@@ -65,13 +62,13 @@ func jobClaimCmd(g *globals) *cobra.Command {
 			}
 			body.Limit = &limit
 			var err error
-			if body.LeaseSeconds, err = seconds("--lease", lease); err != nil {
+			if body.LeaseSeconds, err = givenSeconds(cmd, "lease", lease); err != nil {
 				return err
 			}
 			if body.TimeoutSeconds, err = givenSeconds(cmd, "timeout", timeout); err != nil {
 				return err
 			}
-			if body.WaitSeconds, err = seconds("--wait", wait); err != nil {
+			if body.WaitSeconds, err = givenSeconds(cmd, "wait", wait); err != nil {
 				return err
 			}
 			c, err := g.api()
@@ -183,10 +180,11 @@ func jobFailCmd(g *globals) *cobra.Command {
 func jobSnoozeCmd(g *globals) *cobra.Command {
 	var wait time.Duration
 	cmd := finishCmd(g, "snooze", "Give a job back until later; the attempt does not count", func(ctx context.Context, c *client.Client, e ended) (*http.Response, error) {
-		if wait%time.Second != 0 {
-			return nil, usagef("--for is in whole seconds")
+		seconds, err := wholeSeconds("for", wait)
+		if err != nil {
+			return nil, err
 		}
-		return c.SnoozeJob(ctx, e.id, nil, client.SnoozeJobRequest{LeaseToken: e.lease, Seconds: int64(wait / time.Second), Warning: e.warning})
+		return c.SnoozeJob(ctx, e.id, nil, client.SnoozeJobRequest{LeaseToken: e.lease, Seconds: seconds, Warning: e.warning})
 	})
 	cmd.Flags().DurationVar(&wait, "for", time.Minute, "until it may be claimed again")
 	return cmd
@@ -206,7 +204,7 @@ func jobHeartbeatCmd(g *globals) *cobra.Command {
 		Short: "Extend the lease of a job, and learn whether to go on",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			length, err := seconds("--lease", lease)
+			length, err := givenSeconds(cmd, "lease", lease)
 			if err != nil {
 				return err
 			}

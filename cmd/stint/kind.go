@@ -116,11 +116,12 @@ func (f *kindFlags) apply(cmd *cobra.Command, body *kindRequest) error {
 		from time.Duration
 		to   *int64
 	}{{"lease", f.lease, &body.LeaseSeconds}, {"backoff-base", f.base, &body.BackoffBaseSeconds}, {"backoff-cap", f.cap, &body.BackoffCapSeconds}} {
-		if d.from%time.Second != 0 {
-			return usagef("--%s is in whole seconds", d.flag)
+		given, err := givenSeconds(cmd, d.flag, d.from)
+		if err != nil {
+			return err
 		}
-		if cmd.Flags().Changed(d.flag) {
-			*d.to = int64(d.from / time.Second)
+		if given != nil {
+			*d.to = *given
 		}
 	}
 	if cmd.Flags().Changed("max-attempts") {

@@ -199,6 +199,15 @@ func Names(err error, member string) bool {
 	})
 }
 
+// BadRequest tells whether a request is refused for what it says.
+func BadRequest(err error) bool {
+	switch Status(err) {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		return true
+	}
+	return false
+}
+
 // LeaseGone tells whether the server says that the lease is not held: it is lost, it
 // was ended by another action, or there is no such job.
 func LeaseGone(err error) bool {

@@ -10,8 +10,9 @@ import (
 	"github.com/stint-run/stint/cmd/stint/internal/supervise"
 )
 
-// certainlyGone is how long after its end a lease is taken back for certain.
-const certainlyGone = time.Minute
+// CertainlyGone is how long after its end a lease is taken back for certain, by some
+// replica.
+const CertainlyGone = time.Minute
 
 // Attempt is the supervisor's side of a job's attempt: a supervise.Attempt. What it
 // keeps of the outputs is bounded, whatever the command prints.
@@ -46,7 +47,7 @@ func (a *Attempt) Output(stream int, p []byte) {
 func (a *Attempt) Ended(end supervise.End) []byte {
 	a.end = end
 	text, warning := a.result.End()
-	said := printed{result: text, warning: warning, message: a.err.text()}
+	said := outputs{result: text, warning: warning, message: a.err.text()}
 	if said.message == "" {
 		said.message = a.out.text()
 	}
@@ -65,7 +66,7 @@ func (a *Attempt) Alone(ctx context.Context, report []byte) {
 	if err != nil {
 		return // nobody is left who could be told
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.h.Lease+certainlyGone)
+	ctx, cancel := context.WithTimeout(ctx, a.h.Lease+CertainlyGone)
 	defer cancel()
 	_, _ = sender.Send(ctx, a.finish)
 }
@@ -76,5 +77,5 @@ func (a *Attempt) Alone(ctx context.Context, report []byte) {
 // with the end of the lease, is not: only the worker knew what to make of it.
 func (a *Attempt) reportable(report bool) bool {
 	forced := a.end.Asked || a.end.Expired
-	return a.finish.Told || report && (!forced || a.finish.Stands())
+	return a.finish.Declared || report && (!forced || a.finish.Stands())
 }

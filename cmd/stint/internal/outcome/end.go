@@ -11,8 +11,8 @@ import (
 	"github.com/stint-run/stint/cmd/stint/internal/supervise"
 )
 
-// printed is what a command's outputs say.
-type printed struct {
+// outputs is what a command has printed.
+type outputs struct {
 	result  json.RawMessage
 	warning string // about the result
 	message string // the end of an output
@@ -21,22 +21,22 @@ type printed struct {
 // WithoutSupervisor is what the worker makes of an attempt whose supervisor died,
 // and the outputs with it.
 func WithoutSupervisor(h Handover, end supervise.End) Finish {
-	return h.finish(end, printed{
+	return h.finish(end, outputs{
 		warning: "the supervisor of the command died, and the output with it; the result is null",
 	})
 }
 
 // finish is how an attempt ends whose command ended so.
-func (h Handover) finish(end supervise.End, said printed) Finish {
+func (h Handover) finish(end supervise.End, said outputs) Finish {
 	var notes []string
-	told, err := h.Files.told()
+	declared, err := h.Files.declared()
 	if err != nil {
 		notes = append(notes, fmt.Sprintf("STINT_OUTCOME %v; the exit code counts instead", err))
 	}
 	failed := failure(end, said.message)
 	f := h.Exits.finish(end, failed)
-	if told != nil && err == nil {
-		f = told.finish(failed)
+	if declared != nil && err == nil {
+		f = declared.finish(failed)
 		notes = append(notes, f.Warning)
 	}
 	if f.Action == Complete {
@@ -99,7 +99,7 @@ func exitOf(end supervise.End) (code, status string) {
 }
 
 // result is what the command wrote to STINT_RESULT if anything, else what it printed.
-func (f Files) result(said printed) (text json.RawMessage, warning string) {
+func (f Files) result(said outputs) (text json.RawMessage, warning string) {
 	text, err := f.read(resultFile, 2*result.Max)
 	if err == nil && len(text) == 0 {
 		return said.result, said.warning

@@ -85,17 +85,17 @@ func TestACommandEndsItsAttempt(t *testing.T) {
 		"a file that is too large": {command{end: exit(0), result: `"` + strings.Repeat("x", result.Max-1) + `"`},
 			Finish{Action: Complete, Warning: "STINT_RESULT is larger than 256 KiB; the result is null"}, -1},
 
-		"told complete": {command{end: exit(1), out: "1\n", told: `{"outcome":"complete"}`}, Finish{Action: Complete, Result: []byte("1"), Told: true}, -1},
+		"told complete": {command{end: exit(1), out: "1\n", told: `{"outcome":"complete"}`}, Finish{Action: Complete, Result: []byte("1"), Declared: true}, -1},
 		"told complete, killed": {command{end: signal(syscall.SIGTERM), result: "2", told: `{"outcome":"complete","message":"ok"}`},
-			Finish{Action: Complete, Result: []byte("2"), Told: true, Warning: "ok"}, -1},
-		"told release": {command{end: exit(0), told: "\ufeff{\"outcome\":\"release\"}\r\n"}, Finish{Action: Release, Told: true}, -1},
+			Finish{Action: Complete, Result: []byte("2"), Declared: true, Warning: "ok"}, -1},
+		"told release": {command{end: exit(0), told: "\ufeff{\"outcome\":\"release\"}\r\n"}, Finish{Action: Release, Declared: true}, -1},
 		"told snooze": {command{end: exit(0), told: `{"outcome":"snooze","seconds":60,"code":"rate_limited","message":"429"}`},
-			Finish{Action: Snooze, Told: true, Warning: "rate_limited: 429"}, 60},
-		"told fail": {command{end: exit(0), out: "1\n", told: `{"outcome":"fail"}`}, Finish{Action: Fail, Code: "failed", Message: "1", Told: true}, -1},
+			Finish{Action: Snooze, Declared: true, Warning: "rate_limited: 429"}, 60},
+		"told fail": {command{end: exit(0), out: "1\n", told: `{"outcome":"fail"}`}, Finish{Action: Fail, Code: "failed", Message: "1", Declared: true}, -1},
 		"told fail later": {command{end: exit(9), told: `{"outcome":"fail","seconds":0,"code":"busy","message":"a\u0000b"}`},
-			Finish{Action: Fail, Code: "busy", Message: "a\ufffdb", Told: true}, 0},
+			Finish{Action: Fail, Code: "busy", Message: "a\ufffdb", Declared: true}, 0},
 		"told final, not why": {command{end: exit(9), err: "why", told: `{"outcome":"final","seconds":null}`},
-			Finish{Action: Fail, Code: "exit_9", Message: "why", Final: true, Told: true}, -1},
+			Finish{Action: Fail, Code: "exit_9", Message: "why", Final: true, Declared: true}, -1},
 		"told badly": {command{end: exit(75), told: `{"outcome":"done"}`},
 			Finish{Action: Snooze, Warning: `STINT_OUTCOME has an outcome that is none of complete, fail, final, snooze and release: "done"; the exit code counts instead`}, 900},
 	}
@@ -104,7 +104,7 @@ func TestACommandEndsItsAttempt(t *testing.T) {
 			t.Parallel()
 			got, want := tt.command.report(t), tt.want
 			if got.Action != want.Action || string(got.Result) != string(want.Result) || got.Code != want.Code ||
-				got.Final != want.Final || got.Told != want.Told || got.seconds() != tt.seconds {
+				got.Final != want.Final || got.Declared != want.Declared || got.seconds() != tt.seconds {
 				t.Errorf("got %+v", got)
 			}
 			if !strings.Contains(got.Message, want.Message) || want.Warning == "" != (got.Warning == "") || !strings.Contains(got.Warning, want.Warning) {
@@ -137,7 +137,7 @@ func TestAnOutcomeIsReadStrictly(t *testing.T) {
 		`{"outcome":"fail","message":"` + strings.Repeat("x", 64<<10) + `"}`: "is larger than 64 KiB",
 	}
 	for text, want := range tests {
-		_, err := makeFiles(t, map[string]string{outcomeFile: text}).told()
+		_, err := makeFiles(t, map[string]string{outcomeFile: text}).declared()
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: %v", text, err)
 		}

@@ -43,10 +43,10 @@ func TestAFileThatIsNoneIsNotRead(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if text, warning := f.result(printed{result: []byte("1")}); text != nil || warning != "STINT_RESULT is not a regular file; the result is null" {
+			if text, warning := f.result(outputs{result: []byte("1")}); text != nil || warning != "STINT_RESULT is not a regular file; the result is null" {
 				t.Errorf("result %s, %q", text, warning)
 			}
-			if _, err := f.told(); err != errNoFile {
+			if _, err := f.declared(); err != errNoFile {
 				t.Errorf("outcome: %v", err)
 			}
 			if text, warning := f.Progress().Next(); text != nil || warning != "STINT_PROGRESS is not a regular file; it is left out" {
@@ -60,10 +60,10 @@ func TestAFileThatIsGoneSaysNothing(t *testing.T) {
 	t.Parallel()
 	f := makeFiles(t, nil)
 	f.Remove()
-	if text, warning := f.result(printed{result: []byte("1")}); string(text) != "1" || warning != "" {
+	if text, warning := f.result(outputs{result: []byte("1")}); string(text) != "1" || warning != "" {
 		t.Errorf("result %s, %q", text, warning)
 	}
-	if told, err := f.told(); told != nil || err != nil {
+	if told, err := f.declared(); told != nil || err != nil {
 		t.Errorf("outcome %v, %v", told, err)
 	}
 	if text, warning := f.Progress().Next(); text != nil || warning != "" {

@@ -82,9 +82,9 @@ type Finish struct {
 	Final   bool            // of Fail: the job is not tried again
 	Seconds *int64          // of Snooze; of Fail: instead of the kind's backoff
 	Warning string          // of every action, at most 4 KiB; empty: none
-	// Told means that the command itself said so by STINT_OUTCOME, and did not
+	// Declared means that the command itself said so by STINT_OUTCOME, and did not
 	// merely end.
-	Told bool
+	Declared bool
 }
 
 // Failed is the end of an attempt that the kind's backoff may try again.
@@ -95,7 +95,7 @@ func Failed(code, message string) Finish {
 // Stands tells whether the end speaks of the command's work although something
 // asked it to end: it exited 0, or said by its exit code or by STINT_OUTCOME what is
 // to become of the job. Any other failure may be no more than the answer to SIGTERM.
-func (f Finish) Stands() bool { return f.Told || f.Final || f.Action != Fail }
+func (f Finish) Stands() bool { return f.Declared || f.Final || f.Action != Fail }
 
 // GivesBack tells whether the job can be claimed again at once, by an attempt that
 // does not count.

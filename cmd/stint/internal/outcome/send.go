@@ -121,13 +121,7 @@ func (f Finish) withoutResult(err error) Finish {
 }
 
 // refused tells whether the server takes the report for wrong.
-func refused(err error) bool {
-	switch api.Status(err) {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		return !api.Foreign(err)
-	}
-	return false
-}
+func refused(err error) bool { return api.BadRequest(err) && !api.Foreign(err) }
 
 // blocks counts how often something on the way did not let a report through, as
 // filters do that take a part of a result for an attack.

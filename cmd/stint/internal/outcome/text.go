@@ -5,18 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// maxText bounds a message and a warning, in bytes; the server cuts them there.
-const maxText = 4 << 10
+// MaxText bounds a message and a warning, in bytes; the server cuts them there.
+const MaxText = 4 << 10
 
 // tail is the end of an output.
 type tail struct{ end []byte }
 
 func (t *tail) write(p []byte) {
-	if len(p) > maxText {
-		p = p[len(p)-maxText:]
+	if len(p) > MaxText {
+		p = p[len(p)-MaxText:]
 	}
 	t.end = append(t.end, p...)
-	if extra := len(t.end) - maxText; extra > 0 {
+	if extra := len(t.end) - MaxText; extra > 0 {
 		t.end = append(t.end[:0], t.end[extra:]...)
 	}
 }
@@ -29,7 +29,7 @@ func (t *tail) text() string {
 		b = b[1:]
 	}
 	text := clean(string(b))
-	for len(text) > maxText {
+	for len(text) > MaxText {
 		_, size := utf8.DecodeRuneInString(text)
 		text = text[size:]
 	}
@@ -44,10 +44,10 @@ func clean(text string) string {
 // cut is clean text within 4 KiB, ending with a whole character.
 func cut(text string) string {
 	text = clean(text)
-	if len(text) <= maxText {
+	if len(text) <= MaxText {
 		return text
 	}
-	n := maxText
+	n := MaxText
 	for !utf8.RuneStart(text[n]) {
 		n--
 	}

@@ -11,9 +11,9 @@ func TestTheTailIsTextThatTheServerTakes(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ in, begins, ends string }{
 		"short":                   {"why\n", "why", "why"},
-		"cut within a character":  {strings.Repeat("ä", maxText) + "x", "ä", "äx"},
-		"cut before its end":      {strings.Repeat("😀", maxText) + "x", "😀", "😀x"},
-		"bytes that are no UTF-8": {strings.Repeat("x\xff", maxText), "x", "\ufffd"},
+		"cut within a character":  {strings.Repeat("ä", MaxText) + "x", "ä", "äx"},
+		"cut before its end":      {strings.Repeat("😀", MaxText) + "x", "😀", "😀x"},
+		"bytes that are no UTF-8": {strings.Repeat("x\xff", MaxText), "x", "\ufffd"},
 		"NUL":                     {"a\x00b", "a\ufffdb", "b"},
 		"blank":                   {" \n", "", ""},
 	}
@@ -31,13 +31,13 @@ func TestTheTailIsTextThatTheServerTakes(t *testing.T) {
 
 func TestAWarningIsCutAtACharacter(t *testing.T) {
 	t.Parallel()
-	checkText(t, join("", "a", strings.Repeat("ä", maxText)), "a; ä", "ä")
+	checkText(t, join("", "a", strings.Repeat("ä", MaxText)), "a; ä", "ä")
 	checkText(t, join("a\x00", "\xff"), "a\ufffd; ", "\ufffd")
 }
 
 func checkText(t *testing.T, got, begins, ends string) {
 	t.Helper()
-	if len(got) > maxText || !utf8.ValidString(got) || !strings.HasPrefix(got, begins) || !strings.HasSuffix(got, ends) {
+	if len(got) > MaxText || !utf8.ValidString(got) || !strings.HasPrefix(got, begins) || !strings.HasSuffix(got, ends) {
 		t.Errorf("%d bytes, from %.8q to %q", len(got), got, got[max(0, len(got)-8):])
 	}
 }
@@ -48,7 +48,7 @@ func TestATailIsBounded(t *testing.T) {
 	for range 64 {
 		l.write(bytes.Repeat([]byte("x"), 1<<20))
 	}
-	if cap(l.end) > 4*maxText {
+	if cap(l.end) > 4*MaxText {
 		t.Errorf("keeps %d bytes", cap(l.end))
 	}
 }

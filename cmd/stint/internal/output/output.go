@@ -174,7 +174,7 @@ func (w *Writer) take(failed bool) (p piece) {
 
 // note says how many lines are missing, on a line of its own.
 func (w *Writer) note() []byte {
-	note := fmt.Sprintf("stint: %d lines are missing here: they were not read in time, or could not be written\n", w.missing)
+	note := fmt.Sprintf("stint: lines missing here: %d; they were not read in time, or could not be written\n", w.missing)
 	if w.torn {
 		note = "\n" + note
 	}

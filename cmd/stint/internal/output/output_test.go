@@ -53,7 +53,7 @@ func TestAStuckReaderLosesWholeLinesAndLearnsHowMany(t *testing.T) {
 	for ; next < len(got) && got[next] == line(next); next++ {
 	}
 	rest := strings.Join(got[next:], "")
-	if _, err := fmt.Sscanf(rest, "stint: %d lines are missing here", &told); err != nil || next == 0 {
+	if _, err := fmt.Sscanf(rest, "stint: lines missing here: %d;", &told); err != nil || next == 0 {
 		t.Fatalf("after %d lines: %.100q", next, rest)
 	}
 	if next+told != sent || !strings.HasSuffix(rest, "\nafter\n") || strings.Count(rest, "\n") != 2 {
@@ -132,7 +132,7 @@ func TestAnOutputThatFailsIsTriedAgainWithEachLine(t *testing.T) {
 	f.mu.Unlock()
 	say("five\n")
 	say("six\n")
-	want := "one\ntw\nstint: 3 lines are missing here: they were not read in time, or could not be written\nfive\nsix\n"
+	want := "one\ntw\nstint: lines missing here: 3; they were not read in time, or could not be written\nfive\nsix\n"
 	if got := f.text.String(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

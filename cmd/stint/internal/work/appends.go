@@ -98,11 +98,11 @@ func (l *appends) append(last bool) bool {
 		return true
 	case api.Status(err) == http.StatusNotFound:
 		if l.noLogs.Swap(int64(boottime.Now().Add(logsAgain))) == 0 {
-			l.Log.Warn("the server keeps no log of what commands print", "error", err.Error())
+			l.worker.Log.Warn("the server keeps no log of what commands print", "error", err.Error())
 		}
 	case !api.Retry(err):
 		l.refused = true
-		l.log.Warn("what the command prints is kept no more", "error", err.Error())
+		l.attempt.log.Warn("what the command prints is kept no more", "error", err.Error())
 	}
 	return false
 }

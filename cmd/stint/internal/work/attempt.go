@@ -90,7 +90,7 @@ func (a *attempt) run() error {
 		defer close(beats)
 		a.heartbeats(ctx, p.Command)
 	}()
-	go p.log.run()
+	go p.appends.run()
 	why := a.watch(ctx, p.Command)
 	over()
 	<-beats

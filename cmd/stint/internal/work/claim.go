@@ -37,7 +37,7 @@ func (w *worker) claimAll(ctx context.Context) error {
 	c := claims{worker: w, idleSince: time.Now()}
 	defer c.giveBack()
 	for ctx.Err() == nil {
-		free, done := w.room(ctx, &c)
+		free, done := w.freeSlots(ctx, &c)
 		if done || !w.serverTakesClaims(ctx) {
 			return nil
 		}
@@ -56,9 +56,9 @@ func (w *worker) claimAll(ctx context.Context) error {
 	return nil
 }
 
-// room waits for a free slot and tells how many there are; done means that
+// freeSlots waits for a free slot and tells how many there are; done means that
 // enough jobs were claimed.
-func (w *worker) room(ctx context.Context, c *claims) (free int, done bool) {
+func (w *worker) freeSlots(ctx context.Context, c *claims) (free int, done bool) {
 	if w.MaxJobs > 0 && c.claimed >= w.MaxJobs {
 		return 0, true
 	}
@@ -179,7 +179,7 @@ func (c *claims) next(ctx context.Context, limit int) ([]job, error) {
 	}
 	c.idleSince = time.Now()
 	jobs, err := jobsOf(got.Jobs, r.sent)
-	jobs = slices.DeleteFunc(jobs, c.again)
+	jobs = slices.DeleteFunc(jobs, c.repeated)
 	c.claimed += len(jobs)
 	return jobs, err
 }
@@ -188,9 +188,9 @@ func (c *claims) next(ctx context.Context, limit int) ([]job, error) {
 // server is away. Before the first claim was answered, it is the wrong address.
 func strange(err error) bool { return err != nil && (api.Foreign(err) || api.Status(err) == 0) }
 
-// again tells whether a job was claimed under that very lease before: an answer
+// repeated tells whether a job was claimed under that very lease before: an answer
 // that came twice, such as through a proxy that keeps answers.
-func (c *claims) again(j job) bool {
+func (c *claims) repeated(j job) bool {
 	if slices.Contains(c.tokens, j.LeaseToken) {
 		c.Log.Warn("the same claim of a job came twice: leaving it", "job", j.ID)
 		return true

@@ -17,7 +17,7 @@ type process struct {
 	*supervise.Command
 	handover       outcome.Handover
 	stdout, stderr *lines
-	log            *appends
+	appends        *appends
 }
 
 // start starts the command for the job, under the lease as it is known.
@@ -31,7 +31,7 @@ func (a *attempt) start() (*process, error) {
 		handover: a.handover(),
 		stdout:   &lines{to: a.Stdout, prefix: prefix},
 		stderr:   &lines{to: a.Stderr, prefix: prefix},
-		log:      a.appends(printed),
+		appends:  a.appends(printed),
 	}
 	var err error
 	p.Command, err = a.commands.Start(supervise.Job{

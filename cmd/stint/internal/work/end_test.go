@@ -111,7 +111,7 @@ func TestACommandThatCannotBeRunEndsNoOther(t *testing.T) {
 	if err := os.WriteFile(script, []byte("#!/bin/sh\nrm $0; until [ -e "+dir+"/go ]; do sleep 0.02; done; echo 7\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	f := working(time.Minute)
+	f := working(600 * time.Millisecond)
 	answer := f.reply
 	f.reply = func(f *fake, c call) (int, string) {
 		if _, err := os.Stat(script); c.action == "claim" && len(f.of("claim")) > 1 && err == nil {
@@ -121,7 +121,8 @@ func TestACommandThatCannotBeRunEndsNoOther(t *testing.T) {
 	}
 	ended := startCommand(t, f, Config{Concurrency: 2, Grace: 10 * time.Millisecond}, script)
 	waitFor(t, func() bool { return len(f.done("release")) == 1 })
-	<-time.After(200 * time.Millisecond) // longer than Grace
+	beats := len(f.done("heartbeat"))
+	waitFor(t, func() bool { return len(f.done("heartbeat")) >= beats+2 }) // longer than Grace
 	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

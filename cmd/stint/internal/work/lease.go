@@ -2,12 +2,12 @@ package work
 
 import (
 	"context"
-	"net/http"
 	"sync"
 	"time"
 
 	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/cmd/stint/internal/boottime"
+	"github.com/stint-run/stint/cmd/stint/internal/outcome"
 	"github.com/stint-run/stint/cmd/stint/internal/supervise"
 	"github.com/stint-run/stint/gen/client"
 )
@@ -19,9 +19,6 @@ const (
 	leaseSpare = 3 * time.Second
 	// minLease is the shortest lease that the server gives.
 	minLease = 10 * time.Second
-	// So long after its end a lease is certainly gone: some replica has taken
-	// it back.
-	certainlyGone = time.Minute
 	// beatTime is how long a heartbeat waits for its answer at most.
 	beatTime = 10 * time.Second
 )
@@ -82,7 +79,7 @@ func (l *lease) held() boottime.Instant {
 func (l *lease) until() boottime.Instant { return l.held().Add(leaseSpare) }
 
 // gone is the moment from which somebody else has the job, or nobody may.
-func (l *lease) gone() boottime.Instant { return l.held().Add(certainlyGone) }
+func (l *lease) gone() boottime.Instant { return l.held().Add(outcome.CertainlyGone) }
 
 // renewal is how long one renewal lasts that no time limit cuts.
 func (l *lease) renewal() time.Duration {
@@ -209,21 +206,12 @@ func (a *attempt) heartbeat(ctx context.Context) (client.HeartbeatAnswer, error)
 	case progress == nil:
 	case err == nil:
 		a.progress.Settle(progress)
-	case badRequest(err):
+	case api.BadRequest(err):
 		a.log.Warn("the server refuses the command's progress; it is left out", "error", err.Error())
 		a.progress.Settle(progress)
 		return a.beat(ctx, nil)
 	}
 	return beat, err
-}
-
-// badRequest tells whether the server refuses what a request says.
-func badRequest(err error) bool {
-	switch api.Status(err) {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		return true
-	}
-	return false
 }
 
 // beat sends a heartbeat.

@@ -17,8 +17,6 @@ const (
 	// A worker that stops does not wait longer for a server that is away before
 	// it gives a job back; the lease ends in any case.
 	lastTries = 10 * time.Second
-	// maxMessage is how many bytes of an error's message the server keeps.
-	maxMessage = 4 << 10
 )
 
 // report tells the server how the command ended. What a command has done is told
@@ -35,14 +33,14 @@ func (a *attempt) report(p *process, why ending) {
 	// A heartbeat at the time limit itself may find the lease gone and come before
 	// the limit. The server fails such an attempt as timed out too.
 	if end.Expired || why == byLoss {
-		p.log.abandon()
+		p.appends.abandon()
 		if !f.Stands() {
 			a.log.Warn("the command was killed without a lease: nothing is reported")
 			return
 		}
 	} else {
 		defer a.keepLease()()
-		p.log.finish()
+		p.appends.finish()
 	}
 	switch {
 	case !end.Asked || f.Stands():
@@ -96,7 +94,7 @@ func timedOut(f outcome.Finish, l limit) outcome.Finish {
 		message = fmt.Sprintf("asked to end, and ended %s before the time limit of %s; ", left.Round(time.Millisecond), l.length)
 	}
 	last := f.Message
-	if extra := len(message) + len(last) - maxMessage; extra > 0 {
+	if extra := len(message) + len(last) - outcome.MaxText; extra > 0 {
 		last = last[extra:]
 	}
 	timeout := outcome.Failed("timeout", message+last)

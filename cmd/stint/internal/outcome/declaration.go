@@ -14,16 +14,16 @@ const (
 	maxCode    = 64       // characters of an error's code
 )
 
-// told is what a command wrote to STINT_OUTCOME.
-type told struct {
+// declaration is what a command wrote to STINT_OUTCOME.
+type declaration struct {
 	Outcome string
 	Seconds *int64
 	Code    string
 	Message string
 }
 
-// told reads the file; nil if the command wrote nothing.
-func (f Files) told() (*told, error) {
+// declared reads the file; nil if the command wrote nothing.
+func (f Files) declared() (*declaration, error) {
 	text, err := f.read(outcomeFile, maxOutcome+1)
 	switch {
 	case err != nil:
@@ -33,16 +33,16 @@ func (f Files) told() (*told, error) {
 	case len(text) > maxOutcome:
 		return nil, fmt.Errorf("is larger than %d KiB", maxOutcome>>10)
 	}
-	return parseTold(text)
+	return parseDeclaration(text)
 }
 
-func parseTold(text []byte) (*told, error) {
+func parseDeclaration(text []byte) (*declaration, error) {
 	members, err := membersOf(text)
 	if err != nil {
 		return nil, err
 	}
-	t := &told{}
-	fields := map[string]any{"outcome": &t.Outcome, "seconds": &t.Seconds, "code": &t.Code, "message": &t.Message}
+	d := &declaration{}
+	fields := map[string]any{"outcome": &d.Outcome, "seconds": &d.Seconds, "code": &d.Code, "message": &d.Message}
 	for name, value := range members {
 		field, known := fields[name]
 		if !known {
@@ -52,7 +52,7 @@ func parseTold(text []byte) (*told, error) {
 			return nil, fmt.Errorf("has a %s of the wrong type: %.40s", name, value)
 		}
 	}
-	return t, t.check()
+	return d, d.check()
 }
 
 // membersOf reads one JSON object. encoding/json alone would take a member twice,
@@ -81,51 +81,51 @@ func membersOf(text []byte) (map[string]json.RawMessage, error) {
 	return members, nil
 }
 
-func (t *told) check() error {
-	switch t.Outcome {
+func (d *declaration) check() error {
+	switch d.Outcome {
 	case "snooze":
-		if t.Seconds == nil {
+		if d.Seconds == nil {
 			return errors.New("says snooze and not for how many seconds")
 		}
 	case "complete", "final", "release":
-		if t.Seconds != nil {
-			return fmt.Errorf("has seconds, which %s does not take", t.Outcome)
+		if d.Seconds != nil {
+			return fmt.Errorf("has seconds, which %s does not take", d.Outcome)
 		}
 	case "fail":
 	default:
-		return fmt.Errorf("has an outcome that is none of complete, fail, final, snooze and release: %.40q", t.Outcome)
+		return fmt.Errorf("has an outcome that is none of complete, fail, final, snooze and release: %.40q", d.Outcome)
 	}
 	switch {
-	case t.Seconds != nil && (*t.Seconds < 0 || *t.Seconds > maxSeconds):
+	case d.Seconds != nil && (*d.Seconds < 0 || *d.Seconds > maxSeconds):
 		return fmt.Errorf("has seconds outside of 0 to %d", maxSeconds)
-	case utf8.RuneCountInString(t.Code) > maxCode || strings.ContainsRune(t.Code, 0):
+	case utf8.RuneCountInString(d.Code) > maxCode || strings.ContainsRune(d.Code, 0):
 		return fmt.Errorf("has a code that is not 1 to %d characters", maxCode)
 	}
 	return nil
 }
 
-// finish is what was told; failed is what the end of the command says alone.
-func (t *told) finish(failed Finish) Finish {
-	f := Finish{Action: Action(t.Outcome), Seconds: t.Seconds, Told: true}
-	if f.Action != Fail && t.Outcome != "final" {
-		f.Warning = t.note()
+// finish is what was declared; failed is what the end of the command says alone.
+func (d *declaration) finish(failed Finish) Finish {
+	f := Finish{Action: Action(d.Outcome), Seconds: d.Seconds, Declared: true}
+	if f.Action != Fail && d.Outcome != "final" {
+		f.Warning = d.note()
 		return f
 	}
-	f.Action, f.Final = Fail, t.Outcome == "final"
+	f.Action, f.Final = Fail, d.Outcome == "final"
 	f.Code, f.Message = failed.Code, failed.Message
-	if t.Code != "" {
-		f.Code = clean(t.Code)
+	if d.Code != "" {
+		f.Code = clean(d.Code)
 	}
-	if t.Message != "" {
-		f.Message = cut(t.Message)
+	if d.Message != "" {
+		f.Message = cut(d.Message)
 	}
 	return f
 }
 
 // note is what people are told of an outcome that has no error.
-func (t *told) note() string {
-	if t.Code == "" || t.Message == "" {
-		return t.Code + t.Message
+func (d *declaration) note() string {
+	if d.Code == "" || d.Message == "" {
+		return d.Code + d.Message
 	}
-	return t.Code + ": " + t.Message
+	return d.Code + ": " + d.Message
 }
