@@ -84,7 +84,7 @@ func (s *supervisor) start(attempt func([]byte) (Attempt, error)) (err error) {
 	if s.tree.command, err = s.pipes.start(string(s.job.Path), args); err != nil {
 		return &os.PathError{Op: "start", Path: string(s.job.Path), Err: err}
 	}
-	s.out.tell(numbered(msgStarted, int64(s.tree.command)))
+	_ = s.link.send(numbered(msgStarted, int64(s.tree.command)), 0) // before all else that is told of it
 	s.pipes.copy(s.job.Stdin)
 	s.job = wireJob{} // it may be large
 	return nil
