@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ type round struct {
 	server *process
 	number int
 	plan   plan
+	flags  []string // more of the troubled worker's
 	watch  *watch
 
 	network   *proxy // between the troubled worker and the server
@@ -97,7 +99,7 @@ func (r *round) prepare(ctx context.Context) error {
 		r.jobs = append(r.jobs, a.Str("job.id"))
 	}
 	var err error
-	r.troubled, err = r.work("troubled", "http://"+r.network.addr())
+	r.troubled, err = r.work("troubled", "http://"+r.network.addr(), r.flags...)
 	return err
 }
 
@@ -117,7 +119,7 @@ func (r *round) ask(ctx context.Context, method, path, body string) (apitest.Ans
 	}
 }
 
-func (r *round) work(name, server string) (*working, error) {
+func (r *round) work(name, server string, flags ...string) (*working, error) {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + r.watch.dir, "TMPDIR=" + filepath.Join(r.watch.dir, "tmp"),
 		"STINT_SERVER=" + server, "STINT_TOKEN=" + r.server.Token, r.mark(),
@@ -126,8 +128,8 @@ func (r *round) work(name, server string) (*working, error) {
 	if err != nil {
 		return nil, err
 	}
-	return startWorking(r.watch.dir, env, "work", "--kinds", r.kind(), "--concurrency", "3", "--lease", "10s",
-		"--grace", "1s", "--worker", name, "--", "sh", script, r.watch.dir)
+	args := []string{"work", "--kinds", r.kind(), "--concurrency", "3", "--lease", "10s", "--grace", "1s", "--worker", name}
+	return startWorking(r.watch.dir, env, slices.Concat(args, flags, []string{"--", "sh", script, r.watch.dir})...)
 }
 
 // mark is in the environment of all that the round starts.
@@ -165,7 +167,7 @@ func (r *round) awaitJobs(ctx context.Context) {
 
 // endWorkers has both end, which they do for themselves if they were told to.
 func (r *round) endWorkers() {
-	if r.troubled.hasEnded() && !r.troubled.told.Load() {
+	if r.troubled.hasEnded() && !r.troubled.told.Load() && !r.troubled.cmd.ProcessState.Success() {
 		r.watch.fault("the troubled worker has ended: %v", r.troubled.cmd.ProcessState)
 	}
 	var both sync.WaitGroup
