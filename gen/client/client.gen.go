@@ -711,7 +711,7 @@ type AppendJobLogRequest struct {
 	// Seq Rises with each append of an attempt. One that is not above the last changes nothing.
 	Seq int64 `json:"seq"`
 
-	// SkippedBytes How much you left out before text; what came before that is no longer shown. Absent: 0.
+	// SkippedBytes How many bytes you left out before text. Output before that gap is no longer shown. Absent: 0.
 	SkippedBytes *int64 `json:"skipped_bytes,omitempty"`
 
 	// Text What the attempt printed since the last append. Only the last 64 KiB are kept. NUL and lone surrogates become U+FFFD.

@@ -15,7 +15,7 @@ type logInput struct {
 		LeaseToken   string        `json:"lease_token" maxLength:"128"`
 		Seq          int64         `json:"seq" minimum:"1" doc:"Rises with each append of an attempt. One that is not above the last changes nothing."`
 		Text         web.CleanText `json:"text" maxBytes:"body" doc:"What the attempt printed since the last append. Only the last 64 KiB are kept."`
-		SkippedBytes int64         `json:"skipped_bytes,omitempty" minimum:"0" maximum:"1099511627776" doc:"How much you left out before text; what came before that is no longer shown. Absent: 0."`
+		SkippedBytes int64         `json:"skipped_bytes,omitempty" minimum:"0" maximum:"1099511627776" doc:"How many bytes you left out before text. Output before that gap is no longer shown. Absent: 0."`
 	}
 }
 

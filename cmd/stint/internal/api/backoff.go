@@ -30,7 +30,12 @@ func (b *Backoff) After(err error) time.Duration {
 
 // Sleep waits that long, or less if ctx ends; it tells whether ctx goes on.
 func (b *Backoff) Sleep(ctx context.Context, err error) bool {
-	timer := time.NewTimer(b.After(err))
+	return Pause(ctx, b.After(err))
+}
+
+// Pause waits for d, or less if ctx ends; it tells whether ctx goes on.
+func Pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

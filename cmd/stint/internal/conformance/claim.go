@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/gen/client"
 )
 
@@ -27,7 +28,7 @@ func (t *trial) claim(r *http.Request, c *call, p plan) reply {
 	until := c.at.Add(time.Duration(wait * float64(time.Second)))
 	for {
 		body := t.take(c, p)
-		if body == nil && !p.empty && time.Now().Before(until) && pause(r.Context().Done(), lookEvery) {
+		if body == nil && !p.empty && time.Now().Before(until) && api.Pause(r.Context(), lookEvery) {
 			continue
 		}
 		if body == nil {

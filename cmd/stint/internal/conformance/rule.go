@@ -11,8 +11,8 @@ type Rule struct {
 	Why  string // one line
 	script
 	assess func(t *tape) finding
-	// unsure is set where a worker that is late looks like one that does not do what
-	// the rule is about: not checked is then tried again as well.
+	// unsure is set if a worker that is only late looks like one to which the rule
+	// does not apply. Then "not checked" is tried again as well as broken.
 	unsure bool
 }
 

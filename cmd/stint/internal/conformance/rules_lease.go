@@ -59,7 +59,7 @@ func leaseLostStopsRule() Rule {
 
 func noWorkAfterLeaseEndRule() Rule {
 	return Rule{
-		Name: "no-work-after-lease-end", Why: "when the server no longer answers, no work goes on 5 s after the lease's end, when another worker may have the job",
+		Name: "no-work-after-lease-end", Why: "when the server no longer answers, work is over 5 s after the lease's end: from then on another worker may have the job",
 		script: script{
 			jobs: []Instructions{stubborn},
 			plan: func(_ *tape, c *call) plan {
@@ -74,7 +74,7 @@ func noWorkAfterLeaseEndRule() Rule {
 
 func timeoutRule() Rule {
 	return Rule{
-		Name: "timeout", Why: "work is ended at its time limit, deadline_at, and reported while the lease is held, which is not renewed beyond it",
+		Name: "timeout", Why: "work is ended and reported at its time limit, deadline_at: the lease does not last longer",
 		script: script{
 			jobs: []Instructions{{Seconds: 40, Child: true}}, limit: 6 * time.Second,
 			over: func(t *tape) bool {

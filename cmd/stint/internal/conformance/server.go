@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/gen/client"
 	"github.com/stint-run/stint/server/fault"
 )
@@ -44,7 +45,7 @@ func (t *trial) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !p.reset {
 		a = t.answer(r, c, p)
 	}
-	pause(r.Context().Done(), p.late)
+	api.Pause(r.Context(), p.late)
 	if p.reset || p.lost {
 		reset(w)
 		return
@@ -229,19 +230,4 @@ func reset(w http.ResponseWriter) {
 		_ = tcp.SetLinger(0)
 	}
 	conn.Close()
-}
-
-// pause waits for d, or for the end of done.
-func pause(done <-chan struct{}, d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-done:
-		return false
-	case <-timer.C:
-		return true
-	}
 }

@@ -14,7 +14,7 @@ const maxProgress = 16 << 10
 // Progress reads what a command writes to STINT_PROGRESS. It is for one goroutine.
 type Progress struct {
 	files   Files
-	settled string // the content, or the error, that needs nothing any more
+	settled string // the last content that was sent or refused, or the last error that was told
 }
 
 // Progress is a reader of the attempt's progress.

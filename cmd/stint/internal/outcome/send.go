@@ -18,8 +18,9 @@ const (
 	shortTry, longTry = 3 * time.Second, 15 * time.Second
 	// longestPause is between tries: nobody renews the lease of a dead worker.
 	longestPause = 2 * time.Second
-	// A report with a result is turned away by something other than the server so
-	// often, and for a third of a lease or so long, before it goes without.
+	// Something on the way may turn a report away because of its result. After so
+	// many refusals, over a third of a lease and at most maxPatience, the report goes
+	// without the result.
 	minBlocks   = 3
 	maxPatience = 5 * time.Minute
 )

@@ -35,7 +35,7 @@ type Scanner struct {
 	inner  inner
 
 	best found  // the last object or array after which other text followed
-	lack string // about the last text of which there is no use; counts if best is none
+	lack string // why the last text cannot be the result; it counts if there is no best
 }
 
 // mode is how the next byte is read.

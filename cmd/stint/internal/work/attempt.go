@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/cmd/stint/internal/boottime"
 	"github.com/stint-run/stint/cmd/stint/internal/outcome"
 	"github.com/stint-run/stint/cmd/stint/internal/supervise"
@@ -54,13 +55,13 @@ func (w *worker) work(ctx context.Context, j job) {
 	if a.limit.length > 0 && boottime.Until(a.limit.at) <= 0 {
 		a.log.Warn("the time limit had passed when the claim's answer came: giving the job back")
 		a.release("")
-		pause(ctx, giveBackPause)
+		api.Pause(ctx, giveBackPause)
 		return
 	}
 	err := a.run()
 	if err == nil {
 		if a.givenBack {
-			pause(ctx, giveBackPause)
+			api.Pause(ctx, giveBackPause)
 		}
 		return
 	}
@@ -70,7 +71,7 @@ func (w *worker) work(ctx context.Context, j job) {
 		return
 	}
 	a.log.Error("cannot run the command for now", "error", err.Error())
-	pause(ctx, giveBackPause)
+	api.Pause(ctx, giveBackPause)
 }
 
 // run runs the command and reports how it ended. Its error is one of the start.

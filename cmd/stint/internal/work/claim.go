@@ -94,7 +94,7 @@ func (w *worker) serverTakesClaims(ctx context.Context) bool {
 			w.draining.Store(false)
 			break
 		}
-		if !pause(ctx, time.Second) {
+		if !api.Pause(ctx, time.Second) {
 			return false
 		}
 	}
@@ -164,7 +164,7 @@ func (c *claims) next(ctx context.Context, limit int) ([]job, error) {
 		c.lost = r
 		wait := c.pause.After(err)
 		c.Log.Warn("cannot claim for now", "error", err.Error(), "again_in", wait.Round(time.Millisecond).String())
-		pause(ctx, wait)
+		api.Pause(ctx, wait)
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -174,7 +174,7 @@ func (c *claims) next(ctx context.Context, limit int) ([]job, error) {
 	if len(got.Jobs) == 0 {
 		// A server that is stopping does not let claims wait.
 		wait := cmp.Or(time.Duration(got.PollAfterMS)*time.Millisecond, noPause)
-		pause(ctx, wait-time.Since(begun))
+		api.Pause(ctx, wait-time.Since(begun))
 		return nil, nil
 	}
 	c.idleSince = time.Now()

@@ -34,10 +34,10 @@ type lease struct {
 	sure   boottime.Instant // until then it is held for certain
 }
 
-// leaseOf is the lease of a claimed job. Both times of the claim's answer are
-// the server's. A lease does not reach beyond the job's time limit; how long it
-// would be without is then not known, so heartbeats ask for the kind's own, as
-// they do where the server gives less than may be asked for.
+// leaseOf is the lease of a claimed job. Its length is the difference of two times
+// in the claim's answer, both the server's. If a time limit has cut it, its full
+// length is not known: heartbeats name none then, and the server gives the kind's
+// own. They name none either for a lease that is shorter than they may ask for.
 func (w *worker) leaseOf(j job) *lease {
 	l := &lease{beaten: j.since, sure: j.since}
 	if j.LeaseExpiresAt == nil {
@@ -78,7 +78,7 @@ func (l *lease) held() boottime.Instant {
 // until is the moment from which somebody else may have the job.
 func (l *lease) until() boottime.Instant { return l.held().Add(leaseSpare) }
 
-// gone is the moment from which somebody else has the job, or nobody may.
+// gone is the moment from which no report is taken: the server has the job back.
 func (l *lease) gone() boottime.Instant { return l.held().Add(outcome.CertainlyGone) }
 
 // renewal is how long one renewal lasts that no time limit cuts.
@@ -139,7 +139,7 @@ func (a *attempt) held(ctx context.Context) bool {
 	default:
 		a.log.Warn("cannot make sure of the lease: giving the job back", "error", err.Error())
 		a.release("")
-		pause(ctx, giveBackPause)
+		api.Pause(ctx, giveBackPause)
 	}
 	return false
 }

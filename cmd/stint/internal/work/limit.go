@@ -31,9 +31,8 @@ func (w *worker) limitOf(j job) (l limit) {
 	return l
 }
 
-// confirm is called when a heartbeat that was sent then has been answered: the
-// limit is so much later than the server's own time. An older server names
-// neither.
+// confirm is called when a heartbeat that was sent then has been answered. The
+// difference of the server's two times is left. An older server names neither.
 func (l *limit) confirm(sent boottime.Instant, beat client.HeartbeatAnswer) {
 	if !l.own && beat.DeadlineAt != nil && !beat.Now.IsZero() {
 		l.at = sent.Add(beat.DeadlineAt.Sub(beat.Now))

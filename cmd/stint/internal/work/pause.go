@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/cmd/stint/internal/boottime"
 )
 
@@ -19,21 +20,9 @@ func pauseUntil(ctx context.Context, at boottime.Instant) bool {
 		if left <= 0 {
 			return ctx.Err() == nil
 		}
-		if !pause(ctx, min(left, lookAgain)) {
+		if !api.Pause(ctx, min(left, lookAgain)) {
 			return false
 		}
-	}
-}
-
-// pause waits for d, or less if ctx ends; it tells whether ctx goes on.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/cmd/stint/internal/boottime"
 	"github.com/stint-run/stint/cmd/stint/internal/outcome"
 	"github.com/stint-run/stint/cmd/stint/internal/supervise"
@@ -129,7 +130,7 @@ func (a *attempt) release(warning string) {
 		select {
 		case <-ctx.Done():
 		case <-a.stop:
-			pause(ctx, lastTries)
+			api.Pause(ctx, lastTries)
 			cancel()
 		}
 	}()
