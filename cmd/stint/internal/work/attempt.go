@@ -52,7 +52,7 @@ func (w *worker) work(ctx context.Context, j job) {
 	if !a.held(ctx) {
 		return
 	}
-	if a.limit.length > 0 && boottime.Until(a.limit.at) <= 0 {
+	if a.limit.passed() {
 		a.log.Warn("the time limit had passed when the claim's answer came: giving the job back")
 		a.release("")
 		api.Pause(ctx, giveBackPause)

@@ -158,6 +158,8 @@ func (a *attempt) heartbeats(ctx context.Context, c *supervise.Command) {
 			c.Extend(a.lease.until())
 			next = a.lease.next()
 			continue
+		case api.LeaseGone(err) && a.limit.passed():
+			return // the lease has ended with the time limit, which kills the command
 		case api.LeaseGone(err):
 			a.log.Warn("the lease is gone: killing the command", "error", err.Error())
 			close(a.lost)

@@ -39,6 +39,9 @@ func (l *limit) confirm(sent boottime.Instant, beat client.HeartbeatAnswer) {
 	}
 }
 
+// passed tells whether the attempt should be over.
+func (l *limit) passed() bool { return l.length > 0 && boottime.Until(l.at) <= 0 }
+
 // warning is when the command is asked to end: grace before the limit, and not
 // before half of it.
 func (l *limit) warning(grace time.Duration) boottime.Instant {

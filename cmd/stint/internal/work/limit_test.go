@@ -48,6 +48,36 @@ func TestTheServerSaysHowMuchIsLeftOfALimit(t *testing.T) {
 	}
 }
 
+// A heartbeat that reaches the server at the limit itself finds the lease ended by it.
+func TestAHeartbeatAtTheLimitDoesNotHideIt(t *testing.T) {
+	t.Parallel()
+	deadline := time.Now().Add(1100 * time.Millisecond)
+	f := &fake{
+		hold: func(c call, _ <-chan struct{}) {
+			if left := time.Until(deadline); c.action == "heartbeat" && left < 300*time.Millisecond {
+				<-time.After(left)
+			}
+		},
+		reply: func(f *fake, c call) (int, string) {
+			now := time.Now()
+			switch {
+			case c.action == "claim":
+				return 200, strings.Replace(oneJob(time.Second), `"lease_expires_at"`, fmt.Sprintf(`"deadline_at":%q,"lease_expires_at"`, deadline.Format(time.RFC3339Nano)), 1)
+			case c.action == "heartbeat" && now.Before(deadline):
+				at := []any{now.Format(time.RFC3339Nano), deadline.Format(time.RFC3339Nano), now.Add(time.Second).Format(time.RFC3339Nano)}
+				return 200, fmt.Sprintf(`{"directive":"continue","now":%q,"deadline_at":%q,"lease_expires_at":%q}`, at...)
+			case c.action == "heartbeat":
+				return 409, lost
+			}
+			return 200, finished
+		},
+	}
+	end(t, startWork(t, f, Config{MaxJobs: 1, Grace: 50 * time.Millisecond}, `trap "" TERM; while :; do sleep 0.05; done`))
+	if reports := f.done("fail"); len(reports) != 1 || !strings.Contains(reports[0].body, `"code":"timeout"`) {
+		t.Errorf("the server was asked for %q: %+v", f.actions(), reports)
+	}
+}
+
 func TestAServerThatKnowsNoLimitsLeavesThemToTheWorker(t *testing.T) {
 	t.Parallel()
 	f := &fake{reply: func(_ *fake, c call) (int, string) {

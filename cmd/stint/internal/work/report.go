@@ -31,9 +31,7 @@ func (a *attempt) report(p *process, why ending) {
 		a.log.Warn("output of the command came too fast to be passed on", "bytes", end.Dropped)
 	}
 	f := a.finish(p, end)
-	// A heartbeat at the time limit itself may find the lease gone and come before
-	// the limit. The server fails such an attempt as timed out too.
-	if end.Expired || why == byLoss {
+	if why == byLoss || end.Expired && why != byLimit {
 		p.appends.abandon()
 		if !f.Stands() {
 			a.log.Warn("the command was killed without a lease: nothing is reported")
@@ -44,7 +42,7 @@ func (a *attempt) report(p *process, why ending) {
 		p.appends.finish()
 	}
 	switch {
-	case !end.Asked || f.Stands():
+	case f.Stands() || !end.Asked && !end.Expired:
 	case why == byStop:
 		a.release(f.Warning)
 		return
