@@ -21,6 +21,7 @@ import (
 type holding struct {
 	*sample
 	claimed
+	sent time.Time // the claim
 	end  time.Time // of the lease
 	lost bool
 	late bool // at the time limit
@@ -113,6 +114,10 @@ func (h *holding) kill(sig syscall.Signal) {
 
 // beats renews the lease until done, and ends the command when it must end.
 func (h *holding) beats(done <-chan struct{}) {
+	if h.has("timeout-after-wait") {
+		limit := h.sent.Add(h.Deadline.Sub(h.UpdatedAt))
+		time.AfterFunc(time.Until(limit), func() { h.kill(syscall.SIGKILL) })
+	}
 	for next := time.Second; ; {
 		select {
 		case <-done:
@@ -128,7 +133,7 @@ func (h *holding) beats(done <-chan struct{}) {
 		if h.renew(a, err, sent) {
 			continue
 		}
-		if time.Until(h.end) < time.Second && !h.has("no-work-after-lease-end") {
+		if time.Until(h.end) < time.Second && !h.has("no-work-after-lease-end") && !h.has("timeout") {
 			h.lost = true
 			h.kill(syscall.SIGKILL)
 			return
@@ -140,7 +145,7 @@ func (h *holding) beats(done <-chan struct{}) {
 // renew takes a heartbeat's answer; it tells whether the lease was renewed.
 func (h *holding) renew(a answer, err error, sent time.Time) bool {
 	switch {
-	case err != nil && h.has("heartbeat-trouble"), a.Code == "lease_lost" && !h.has("lease-lost-stops"):
+	case err != nil && h.has("heartbeat-trouble"), a.Code == "lease_lost" && !h.has("lease-lost-stops") && !h.has("timeout"):
 		h.lost = true
 		h.kill(syscall.SIGKILL)
 		return true

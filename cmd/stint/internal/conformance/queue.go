@@ -76,6 +76,9 @@ func (j *job) held(token string, now time.Time) bool {
 	return j.state == "claimed" && !j.taken && token == j.token
 }
 
+// late tells whether the time limit has passed: no heartbeat is taken then.
+func (j *job) late(now time.Time) bool { return !j.deadline.IsZero() && !now.Before(j.deadline) }
+
 // finish ends the lease. It returns the code of the problem if it may not.
 func (j *job) finish(action, token string, now time.Time) (code string) {
 	switch before := j.ended[token]; {

@@ -72,7 +72,7 @@ func Rules() []Rule {
 	all := []Rule{
 		authRule(), contentTypeRule(), validRequestsRule(), toleratesNewMembersRule(),
 		retryAfterRule(), serverAwayRule(), heartbeatsInTimeRule(), heartbeatTroubleRule(),
-		leaseLostStopsRule(), noWorkAfterLeaseEndRule(), timeoutRule(), cancelObeyedRule(),
+		leaseLostStopsRule(), noWorkAfterLeaseEndRule(), timeoutRule(), timeoutAfterWaitRule(), cancelObeyedRule(),
 		drainRule(), reportRepeatedRule(), reportNotRepeatedRule(), noReportAfter409Rule(),
 		logRefusedRule(), endsEveryJobRule(), resultKeptRule(), resultRefusedRule(),
 		claimRepeatedRule(), lateClaimRule(), duplicateAnswerRule(), emptyClaimRule(),

@@ -76,17 +76,41 @@ func timeoutRule() Rule {
 	return Rule{
 		Name: "timeout", Why: "work is ended and reported at its time limit, deadline_at: the lease does not last longer",
 		script: script{
-			jobs: []Instructions{{Seconds: 40, Child: true}}, limit: 6 * time.Second,
+			// A heartbeat each third of the lease falls on the limit.
+			jobs: []Instructions{stubborn}, lease: 6 * time.Second, limit: 8 * time.Second,
 			over: func(t *tape) bool {
 				return len(t.works) > 0 && !t.working() && (t.done() || time.Now().After(t.jobs[0].deadline.Add(spare)))
 			},
-			most: 17 * time.Second, linger: time.Second,
+			most: 19 * time.Second, linger: time.Second,
 		},
 		unsure: true,
 		assess: func(t *tape) finding {
 			f := overWithItsLease(t)
 			if f.state == OK && !t.jobs[0].over() {
 				return unchecked("%s, but not reported: its job waits until the server takes it back", f.seen)
+			}
+			return f
+		},
+	}
+}
+
+func timeoutAfterWaitRule() Rule {
+	const waits, limit = 5 * time.Second, 6 * time.Second
+	return Rule{
+		Name: "timeout-after-wait", Why: "the time limit counts from the claim's answer: how long the claim waited takes nothing from it",
+		script: script{
+			jobs: []Instructions{stubborn}, limit: limit,
+			ready: func(t *tape) bool { return time.Since(t.of("claim")[0].at) > t.times(waits) },
+			over:  func(t *tape) bool { return len(t.works) > 0 && !t.working() },
+			most:  22 * time.Second,
+		},
+		assess: func(t *tape) finding {
+			f := overWithItsLease(t)
+			if f.state != OK {
+				return f
+			}
+			if took := t.works[0].ended.Sub(t.jobs[0].began); took < t.times(limit)/2 {
+				return broken("the work was ended %.1f s after the claim's answer, before half of its time limit", took.Seconds())
 			}
 			return f
 		},

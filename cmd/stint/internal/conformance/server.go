@@ -131,7 +131,7 @@ func (t *trial) act(c *call, p plan) reply {
 			return t.conflict(c.job, code)
 		}
 		return reply{status: http.StatusOK, body: c.job.finished(c.action)}
-	case !c.job.held(token, now):
+	case !c.job.held(token, now), c.action == "heartbeat" && c.job.late(now):
 		return t.conflict(c.job, "lease_lost")
 	case c.action == "heartbeat":
 		c.job.expires = now.Add(t.lease)

@@ -164,5 +164,5 @@ func (s *sample) take(j claimed, sent time.Time) {
 		}
 		end = now.Add(a.Expires.Sub(a.Now))
 	}
-	(&holding{sample: s, claimed: j, end: end}).work()
+	(&holding{sample: s, claimed: j, sent: sent, end: end}).work()
 }
