@@ -78,6 +78,18 @@ func TestACommandGetsItsInputAndGivesItsOutputs(t *testing.T) {
 	}
 }
 
+// The worker's own environment holds its secrets.
+func TestACommandHasNoVariablesButItsOwn(t *testing.T) {
+	t.Parallel()
+	for want, env := range map[string][]string{"": nil, "A=1\n": {"A=1"}} {
+		j := Job{Path: "/usr/bin/env", Args: []string{"env"}, Env: env, Until: boottime.Now().Add(time.Minute)}
+		c, stdout, _ := started(t, j)
+		if end := c.End(); end.Status != 0 || stdout.String() != want {
+			t.Errorf("it has %q, and ended as %+v", stdout, end)
+		}
+	}
+}
+
 func TestACommandThatCannotBeExecutedIsOfNoUse(t *testing.T) {
 	t.Parallel()
 	for name, path := range map[string]string{"missing": "/nonexistent/program", "no program": "/etc/passwd", "folder": "/tmp"} {

@@ -44,6 +44,16 @@ func TestNothingOutlivesAWorkerThatIsKilled(t *testing.T) {
 	}
 }
 
+// Nobody is left who could kill it, but for the kernel.
+func TestACommandDiesWithItsSupervisor(t *testing.T) {
+	t.Parallel()
+	a := startApart(t, `trap "" TERM; while :; do sleep 1; done`)
+	a.signal(a.worker, syscall.SIGSTOP)
+	a.awaitState(a.worker, 'T')
+	a.signal(a.supervisor, syscall.SIGKILL)
+	a.awaitState(a.command, 'Z')
+}
+
 // A frozen worker cannot renew a lease: the command is over when that is, also when
 // the machine slept meanwhile.
 func TestTheTimeLimitHoldsWhileTheWorkerIsFrozen(t *testing.T) {

@@ -1,10 +1,14 @@
 package supervise
 
 import (
+	"io"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stint-run/stint/cmd/stint/internal/boottime"
 )
 
 func TestAFrozenSupervisorIsGivenUp(t *testing.T) {
@@ -46,6 +50,41 @@ func TestAKillDoesNotWaitForAFrozenSupervisor(t *testing.T) {
 		t.Errorf("ended as %+v", end)
 	}
 	a.nothingLeft()
+}
+
+// The worker keeps the time limit beside its supervisor: if that is frozen, it
+// does not wait until it knows.
+func TestTheTimeLimitHoldsWhileTheSupervisorIsFrozen(t *testing.T) {
+	t.Parallel()
+	a := newApart(t, "sleep 1000")
+	a.job.Until = boottime.Now().Add(time.Second)
+	a.start()
+	a.signal(a.supervisor, syscall.SIGSTOP)
+	if end := a.awaitEnd(); !end.Alone || !end.Expired {
+		t.Errorf("ended as %+v", end)
+	}
+	a.nothingLeft()
+}
+
+// A worker whose own output is not read hears no answers to its pings.
+func TestAWorkerThatIsHeldUpTakesNoSupervisorForFrozen(t *testing.T) {
+	t.Parallel()
+	a := newApart(t, `head -c 500000 /dev/zero; : >"$1/printed"`)
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	a.cmd.Stdout = in
+	a.cmd.Env = append(a.cmd.Env, "STINT_TEST_BEAT=50ms")
+	a.start()
+	_ = in.Close()
+	a.awaitFiles("printed")
+	<-time.After(3 * beatsSilent * 50 * time.Millisecond)
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	if end := a.awaitEnd(); end.Alone || !end.Known {
+		t.Errorf("ended as %+v", end)
+	}
 }
 
 // The supervisor goes on reading what the command prints, keeps what fits, and

@@ -2,6 +2,8 @@ package supervise
 
 import (
 	"errors"
+	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -87,6 +89,34 @@ func TestTheStartOfACommandIsToldFirst(t *testing.T) {
 	for range 20 {
 		if c, _, _ := started(t, shell("echo done")); c.PID() == 0 || c.End().Status != 0 || c.status == nil {
 			t.Fatalf("pid %d ended as %+v, status %v", c.PID(), c.End(), c.status)
+		}
+	}
+}
+
+// Somebody else may hold the outputs, and for ever.
+func TestAnEndDoesNotWaitForWhoeverHoldsTheOutputs(t *testing.T) {
+	t.Parallel()
+	a := startApart(t, `while ! [ -e "$1/go" ]; do sleep 0.01; done; echo done`)
+	held, err := os.OpenFile("/proc/"+strconv.Itoa(a.command)+"/fd/1", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	a.make("go")
+	if end, got := a.settle(); !end.Known || end.Alone || got != "done\n" {
+		t.Errorf("it printed %q, and ended as %+v", got, end)
+	}
+}
+
+// A machine that is full now starts the command later.
+func TestOnlyACommandThatCanNeverBeStartedIsOfNoUse(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]bool{
+		syscall.EAGAIN: false, syscall.ENOMEM: false, syscall.EMFILE: false, syscall.ENFILE: false, syscall.ETXTBSY: false,
+		syscall.ENOENT: true, syscall.EACCES: true, syscall.ENOEXEC: true,
+	} {
+		if got := failureOf(&os.PathError{Op: "start", Path: "x", Err: err}).Useless; got != want {
+			t.Errorf("%v: of no use is %t", err, got)
 		}
 	}
 }

@@ -29,6 +29,29 @@ func TestACommandHasNoTerminal(t *testing.T) {
 	}
 }
 
+// Nor does it get what is meant for the worker's group or session.
+func TestASupervisorHasASessionOfItsOwn(t *testing.T) {
+	t.Parallel()
+	a := startApart(t, "sleep 1000")
+	if p, ok := processOf(a.supervisor); !ok || p.session != a.supervisor || p.group != a.supervisor {
+		t.Errorf("the supervisor %d is %+v", a.supervisor, p)
+	}
+}
+
+func TestASupervisorEndsByNoSignalThatCanBeCaught(t *testing.T) {
+	t.Parallel()
+	a := startApart(t, `while ! [ -e "$1/go" ]; do sleep 0.01; done`)
+	for _, s := range []syscall.Signal{
+		syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGTSTP, syscall.SIGPIPE, 40,
+	} {
+		a.signal(a.supervisor, s)
+	}
+	a.make("go")
+	if end, _ := a.settle(); end.Alone || !end.Known || end.Status != 0 {
+		t.Errorf("ended as %+v", end)
+	}
+}
+
 // openTerminal is a pair of a new pseudo-terminal.
 func openTerminal(t *testing.T) (controller, terminal *os.File) {
 	t.Helper()
