@@ -1,9 +1,19 @@
 package work
 
 import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/cmd/stint/internal/api"
+	"github.com/stint-run/stint/cmd/stint/internal/boottime"
+	"github.com/stint-run/stint/cmd/stint/internal/outcome"
+	"github.com/stint-run/stint/cmd/stint/internal/supervise"
 	"github.com/stint-run/stint/gen/client"
 )
 
@@ -68,4 +78,73 @@ func TestALeaseIsAsLongAsTheHeartbeatSays(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The supervisor keeps the end of the lease too, and hears of each renewal.
+func TestACommandGoesOnForAsLongAsItsLeaseIsRenewed(t *testing.T) {
+	t.Parallel()
+	f := working(time.Second)
+	long := time.Second + leaseSpare + 500*time.Millisecond // it would be killed before that
+	end(t, startWork(t, f, Config{MaxJobs: 1}, fmt.Sprintf("sleep %.1f", long.Seconds())))
+	if got := f.actions(); !strings.HasSuffix(got, "heartbeat complete") {
+		t.Errorf("the server was asked for %q", got)
+	}
+}
+
+// The answer of a heartbeat may come late, and the lease counts from before it.
+func TestARenewalCountsFromWhenItWasAskedFor(t *testing.T) {
+	t.Parallel()
+	for name, renew := range map[string]func(context.Context, *attempt, *supervise.Command){
+		"before the command": func(ctx context.Context, a *attempt, _ *supervise.Command) { a.held(ctx) },
+		"beside the command": func(ctx context.Context, a *attempt, c *supervise.Command) { a.heartbeats(ctx, c) },
+		"behind the command": func(ctx context.Context, a *attempt, _ *supervise.Command) { a.keep(ctx) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var arrived boottime.Instant
+			f := working(time.Minute)
+			f.hold = func(call, <-chan struct{}) {
+				arrived = boottime.Now()
+				<-time.After(20 * time.Millisecond)
+			}
+			a, c := leased(t, f)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			go renew(ctx, a, c)
+			waitFor(t, func() bool { return boottime.Until(a.lease.held()) > 30*time.Second })
+			if late := a.lease.held().Sub(arrived.Add(time.Minute)); late > 0 {
+				t.Errorf("sure for %s longer than the server was asked for", late)
+			}
+		})
+	}
+}
+
+// leased is an attempt whose lease of a minute must be renewed, and its command.
+func leased(t *testing.T, f *fake) (*attempt, *supervise.Command) {
+	t.Helper()
+	s := httptest.NewServer(f)
+	t.Cleanup(s.Close)
+	c, err := api.New(s.URL, "token", "test", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &worker{Config: Config{API: c, Log: slog.New(slog.DiscardHandler)}}
+	a := w.attempt(job{Claimed: client.Claimed{ID: "job_1", DeadlineAt: &time.Time{}}})
+	a.lease = &lease{length: time.Minute, sure: boottime.Now().Add(10 * time.Second)}
+	a.files = outcome.NameFiles()
+	a.progress = a.files.Progress()
+	t.Cleanup(a.files.Remove)
+	command, err := w.commands.Start(supervise.Job{
+		Path: "/bin/sleep", Args: []string{"sleep", "600"}, Until: boottime.Now().Add(time.Hour),
+		Handover: a.handover().Encode(),
+	}, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		command.Kill()
+		<-command.Done()
+		command.Settled()
+	})
+	return a, command
 }
