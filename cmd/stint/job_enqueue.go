@@ -130,7 +130,7 @@ func (f *enqueueFlags) body(cmd *cobra.Command) (client.EnqueueBody, error) {
 		return body, errors.New("--kind is missing")
 	}
 	var err error
-	if body.TimeoutSeconds, err = givenSeconds(cmd, "timeout", f.timeout); err != nil {
+	if body.TimeoutSeconds, err = givenTimeout(cmd, f.timeout); err != nil {
 		return body, err
 	}
 	if body.RunAt, err = f.due(time.Now()); err != nil {

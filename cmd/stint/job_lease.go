@@ -48,6 +48,20 @@ func givenSeconds(cmd *cobra.Command, flag string, d time.Duration) (*int64, err
 	return &n, err
 }
 
+// givenTimeout is --timeout as the API counts it, nil if it was not given.
+func givenTimeout(cmd *cobra.Command, d time.Duration) (*int64, error) {
+	if cmd.Flags().Changed("timeout") && !isTimeout(d) {
+		return nil, usagef(timeoutRange)
+	}
+	return givenSeconds(cmd, "timeout", d)
+}
+
+const timeoutRange = "--timeout is 1s to 168h, in whole seconds"
+
+func isTimeout(d time.Duration) bool {
+	return d >= time.Second && d <= 7*24*time.Hour && d%time.Second == 0
+}
+
 func jobClaimCmd(g *globals) *cobra.Command {
 	var body client.ClaimJobsRequest
 	var limit int64
@@ -65,7 +79,7 @@ func jobClaimCmd(g *globals) *cobra.Command {
 			if body.LeaseSeconds, err = givenSeconds(cmd, "lease", lease); err != nil {
 				return err
 			}
-			if body.TimeoutSeconds, err = givenSeconds(cmd, "timeout", timeout); err != nil {
+			if body.TimeoutSeconds, err = givenTimeout(cmd, timeout); err != nil {
 				return err
 			}
 			if body.WaitSeconds, err = givenSeconds(cmd, "wait", wait); err != nil {

@@ -127,11 +127,29 @@ func cell(value json.RawMessage, name string) string {
 		return "-"
 	case json.Unmarshal(value, &s) == nil:
 		text = s
+	case value[0] == '{':
+		text = count(value)
 	}
 	if strings.HasSuffix(name, "_at") && len(text) > len("2006-01-02T15:04:05") {
 		text = text[:len("2006-01-02T15:04:05")] + "Z"
 	}
 	return printable(text)
+}
+
+// count is a number that may be larger than what was counted, as 2000+; any other
+// object stays as it is.
+func count(value json.RawMessage) string {
+	var c struct {
+		Value   *int64 `json:"value"`
+		AtLeast *bool  `json:"at_least"`
+	}
+	if json.Unmarshal(value, &c) != nil || c.Value == nil || c.AtLeast == nil {
+		return string(value)
+	}
+	if *c.AtLeast {
+		return fmt.Sprintf("%d+", *c.Value)
+	}
+	return fmt.Sprint(*c.Value)
 }
 
 func short(s string) string {

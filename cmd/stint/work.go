@@ -147,8 +147,8 @@ func checkWork(c work.Config) error {
 		return errors.New("--concurrency is at least 1")
 	case c.Lease != 0 && (c.Lease < 10*time.Second || c.Lease > 24*time.Hour || c.Lease%time.Second != 0):
 		return errors.New("--lease is 10s to 24h, in whole seconds")
-	case c.Timeout != 0 && (c.Timeout < time.Second || c.Timeout > 7*24*time.Hour || c.Timeout%time.Second != 0):
-		return errors.New("--timeout is 1s to 168h, in whole seconds")
+	case c.Timeout != 0 && !isTimeout(c.Timeout):
+		return errors.New(timeoutRange)
 	case c.LogBytes < 0 || c.LogBytes > 64<<10:
 		return errors.New("--log-bytes is 0 to 65536")
 	case c.Grace < 0 || c.ExitWhenIdle < 0 || c.MaxJobs < 0:

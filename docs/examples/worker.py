@@ -20,9 +20,19 @@ import urllib.request
 import uuid
 
 SERVER = os.environ.get("STINT_SERVER", "http://127.0.0.1:8480")
-TOKEN = os.environ.get("STINT_TOKEN") or open("stint.db.token").read().strip()
 BUSY = (0, 408, 429, 500, 502, 503, 504)  # ask again; 0 is no answer
 stopping = False
+
+
+def find_token():
+    try:
+        token = os.environ.get("STINT_TOKEN") or open("stint.db.token").read().strip()
+    except OSError as e:
+        sys.exit(f"no token: set STINT_TOKEN, or run where stint.db.token is ({e.strerror})")
+    return token or sys.exit("no token: stint.db.token is empty")
+
+
+TOKEN = find_token()
 
 
 def clock():

@@ -6,6 +6,7 @@
 # worker after the job at hand. Needs bash, curl and jq; keeps the rules of docs/conformance.md.
 set -uo pipefail
 server=${STINT_SERVER:-http://127.0.0.1:8480} token=${STINT_TOKEN:-$(cat stint.db.token)}
+[[ -n $token ]] || { echo "no token: set STINT_TOKEN, or run where stint.db.token is" >&2; exit 3; }
 kind=$1 worker=$(hostname)-$$ stopping=0 last='' dir=$(mktemp -d)
 shift
 trap 'stopping=1' TERM INT

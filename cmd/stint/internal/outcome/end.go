@@ -57,7 +57,7 @@ func failure(end supervise.End, message string) Finish {
 	switch {
 	case message != "":
 	case end.Alone:
-		message = "the command " + status + "; its supervisor died, and what it printed is lost"
+		message = "the command " + status + "; its supervisor died, and what it printed is only in the run's log"
 	default:
 		message = "the command " + status + " and printed nothing"
 	}

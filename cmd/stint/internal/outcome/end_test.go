@@ -156,7 +156,7 @@ func TestWithoutItsSupervisorACommandIsNotRunAgain(t *testing.T) {
 	}{
 		"exit 0":                {done, "", "", Finish{Action: Complete, Warning: "the result is null"}},
 		"exit 0 and a file":     {done, "", "[1]", Finish{Action: Complete, Result: []byte("[1]")}},
-		"unknown":               {lost, "", "[1]", Finish{Action: Fail, Code: "supervisor_lost", Message: "what it printed is lost"}},
+		"unknown":               {lost, "", "[1]", Finish{Action: Fail, Code: "supervisor_lost", Message: "what it printed is only in the run's log"}},
 		"unknown, but told":     {lost, `{"outcome":"complete"}`, "[1]", Finish{Action: Complete, Result: []byte("[1]")}},
 		"not killed":            {supervise.End{}, "", "", Finish{Action: Fail, Code: "not_killed"}},
 		"another exit, as ever": {other, "", "", Finish{Action: Fail, Code: "exit_65", Final: true, Message: "exit status 65; its supervisor died"}},
