@@ -15,6 +15,7 @@ import (
 	"github.com/stint-run/stint/cmd/stint/internal/outcome"
 	"github.com/stint-run/stint/cmd/stint/internal/supervise"
 	"github.com/stint-run/stint/gen/client"
+	"github.com/stint-run/stint/server/runs"
 )
 
 // The server takes 10 s to 24 h; a lease that a time limit cuts says nothing of
@@ -77,6 +78,15 @@ func TestALeaseIsAsLongAsTheHeartbeatSays(t *testing.T) {
 				t.Errorf("sure for %s, a length of %s", sure, l.length)
 			}
 		})
+	}
+}
+
+// A busy machine takes up to two seconds to kill a large tree of processes.
+func TestACommandIsKilledTwoSecondsBeforeItsJobIsTakenBack(t *testing.T) {
+	t.Parallel()
+	l := &lease{sure: 1 << 50}
+	if left := l.held().Add(runs.Grace).Sub(l.until()); left < 2*time.Second {
+		t.Errorf("killed %s before the server takes the job back", left)
 	}
 }
 

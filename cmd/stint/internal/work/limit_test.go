@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stint-run/stint/cmd/stint/internal/outcome"
+	"github.com/stint-run/stint/gen/client"
 )
 
 func TestACommandIsAskedToEndGraceBeforeItsLimitButNotBeforeHalfOfIt(t *testing.T) {
@@ -18,6 +21,46 @@ func TestACommandIsAskedToEndGraceBeforeItsLimitButNotBeforeHalfOfIt(t *testing.
 		if left := l.at.Sub(l.warning(tt.grace)); left != tt.left {
 			t.Errorf("%s before a limit of %s with a grace of %s", left, tt.length, tt.grace)
 		}
+	}
+}
+
+// The server has made the smallest of kind, job and claim; a limit of the worker's
+// that it does not know counts beside that.
+func TestTheSmallestLimitCounts(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ own, servers, want time.Duration }{
+		{0, 0, 0},
+		{time.Hour, 0, time.Hour},
+		{0, time.Minute, time.Minute},
+		{time.Hour, time.Minute, time.Minute},
+		{time.Minute, time.Hour, time.Minute},
+	} {
+		claimedAt := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+		j := job{answered: 1 << 50, Claimed: client.Claimed{UpdatedAt: claimedAt}}
+		if deadline := claimedAt.Add(tt.servers); tt.servers > 0 {
+			j.DeadlineAt = &deadline
+		}
+		l := (&worker{Config: Config{Timeout: tt.own}}).limitOf(j)
+		if l.length != tt.want || l.at.Sub(j.answered) != tt.want {
+			t.Errorf("%s of the worker, %s of the server: %+v", tt.own, tt.servers, l)
+		}
+		l.confirm(1<<51, client.HeartbeatAnswer{Now: claimedAt, DeadlineAt: j.DeadlineAt})
+		if moved := l.at.Sub(j.answered) != tt.want; moved != (tt.servers > 0 && tt.servers == tt.want) {
+			t.Errorf("%s of the worker, %s of the server: moved by the server: %t", tt.own, tt.servers, moved)
+		}
+	}
+}
+
+// What the server is told of a time limit fits, and keeps the end of what the
+// command printed and the warning.
+func TestATimeoutKeepsWhatTheCommandSaid(t *testing.T) {
+	t.Parallel()
+	f := outcome.Failed("signal_term", strings.Repeat("x", outcome.MaxText-4)+"last")
+	f.Warning = "no JSON"
+	got := timedOut(f, limit{length: time.Second})
+	if got.Code != "timeout" || got.Warning != f.Warning || len(got.Message) != outcome.MaxText ||
+		!strings.HasPrefix(got.Message, "the time limit of 1s has passed; x") || !strings.HasSuffix(got.Message, "xlast") {
+		t.Errorf("reported %+v", got)
 	}
 }
 
