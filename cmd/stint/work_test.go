@@ -181,6 +181,7 @@ func TestWorkThatIsStoppedReleasesItsJob(t *testing.T) {
 		w := s.work(strings.ReplaceAll(napper, "trap '' TERM; ", ""), "--grace", "500ms")
 		all := pids(t, w)
 		w.term(t)
+		w.signal(t, syscall.SIGINT) // a wrapper passes on what the group has got as well
 		if code := w.exit(t); code != 0 {
 			t.Errorf("exit %d", code)
 		}
