@@ -100,7 +100,13 @@ func (l *appends) append(last bool) bool {
 		if l.noLogs.Swap(int64(boottime.Now().Add(logsAgain))) == 0 {
 			l.worker.Log.Warn("the server keeps no log of what commands print", "error", err.Error())
 		}
-	case !api.Retry(err):
+	case api.Retry(err):
+	case api.Foreign(err): // a filter on the way, perhaps for what this part says
+		l.attempt.log.Warn("a part of the log is turned away: leaving it out", "error", err.Error())
+		l.printed.omit(l.part)
+		l.part = part{}
+		return true
+	default:
 		l.refused = true
 		l.attempt.log.Warn("what the command prints is kept no more", "error", err.Error())
 	}

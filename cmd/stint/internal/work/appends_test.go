@@ -43,8 +43,9 @@ func TestNothingIsAppendedIfNothingIsKept(t *testing.T) {
 	}
 }
 
-// Appends come every two seconds. One that is refused is the attempt's last, and
-// one whose answer does not come is sent again as it was.
+// Appends come every two seconds. One that is refused is the attempt's last, one
+// whose answer does not come is sent again as it was, and one that something on the
+// way turns away is left out.
 func TestAnAppendThatFailsEndsNothing(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -56,6 +57,7 @@ func TestAnAppendThatFailsEndsNothing(t *testing.T) {
 		"lost":    {409, lost, "claim log complete"},
 		"unknown": {404, `{"code":"not_found","status":404,"detail":"","errors":[]}`, "claim log complete"},
 		"refused": {422, `{"code":"validation_failed","status":422,"detail":"","errors":[]}`, "claim log complete"},
+		"blocked": {403, "<html>a filter on the way</html>", "claim log log complete"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -71,6 +73,9 @@ func TestAnAppendThatFailsEndsNothing(t *testing.T) {
 				t.Fatalf("the server was asked for %q, want %q", got, tt.want)
 			}
 			if logs := f.done("log"); name == "away" && (logs[0] != logs[1] || !strings.Contains(logs[2].body, `"seq":2,"skipped_bytes":0,"text":"b\n"`)) {
+				t.Errorf("appended %+v", logs)
+			}
+			if logs := f.done("log"); name == "blocked" && !strings.Contains(logs[1].body, `"seq":2,"skipped_bytes":2,"text":"[2 bytes of output are left out here]\nb\n"`) {
 				t.Errorf("appended %+v", logs)
 			}
 		})

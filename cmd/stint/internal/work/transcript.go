@@ -49,6 +49,7 @@ func (t *transcript) keep(size int) {
 // part is what one append takes to the log.
 type part struct {
 	text    string
+	printed int64 // bytes of the output in it
 	skipped int64 // bytes that are left out before it
 }
 
@@ -70,9 +71,16 @@ func (t *transcript) part(last bool) part {
 	if end == 0 {
 		return part{}
 	}
-	p := part{note + string(t.text[:end]), t.skipped}
+	p := part{note + string(t.text[:end]), int64(end), t.skipped}
 	t.text, t.skipped = append(t.text[:0], t.text[end:]...), 0
 	return p
+}
+
+// omit counts a part that could not be appended as left out.
+func (t *transcript) omit(p part) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.skipped += p.skipped + p.printed
 }
 
 // begun is how many bytes at the end of the text begin a character.
