@@ -65,6 +65,26 @@ func TestHowACommandEndsThatWasAskedTo(t *testing.T) {
 	}
 }
 
+func TestProgressThatIsStoppedOnTheWayCostsNoLease(t *testing.T) {
+	t.Parallel()
+	f := working(900 * time.Millisecond)
+	answer := f.reply
+	renewed := 0
+	f.reply = func(f *fake, c call) (int, string) {
+		if strings.Contains(c.body, "progress") {
+			return 403, "<html>"
+		}
+		if c.action == "heartbeat" {
+			renewed++
+		}
+		return answer(f, c)
+	}
+	end(t, startWork(t, f, Config{MaxJobs: 1}, `echo '{"n":1}' >$STINT_PROGRESS; sleep 5`))
+	if renewed < 2 || len(f.done("complete")) != 1 {
+		t.Errorf("the server was asked for %q", f.actions())
+	}
+}
+
 func TestProgressThatIsRefusedCostsNoHeartbeat(t *testing.T) {
 	t.Parallel()
 	f := working(900 * time.Millisecond)

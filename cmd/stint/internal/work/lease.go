@@ -147,9 +147,10 @@ func (a *attempt) held(ctx context.Context) bool {
 // heartbeats renews the lease of a command until ctx ends or the lease is gone.
 func (a *attempt) heartbeats(ctx context.Context, c *supervise.Command) {
 	next := a.lease.next()
-	for pauseUntil(ctx, next) {
+	for repeated := false; pauseUntil(ctx, next); {
 		sent := boottime.Now()
-		beat, err := a.heartbeat(ctx)
+		beat, err := a.heartbeat(ctx, repeated)
+		repeated = err != nil
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -195,10 +196,14 @@ func (a *attempt) keep(ctx context.Context) {
 }
 
 // heartbeat renews the lease once, as long as it may be held, and brings the
-// command's progress. What the server does not take of that costs no heartbeat.
-func (a *attempt) heartbeat(ctx context.Context) (client.HeartbeatAnswer, error) {
+// command's progress. What the server does not take of that costs no heartbeat. One
+// that is repeated brings none: a filter on the way may have stopped it for that.
+func (a *attempt) heartbeat(ctx context.Context, repeated bool) (client.HeartbeatAnswer, error) {
 	ctx, cancel := context.WithTimeout(ctx, boottime.Until(a.lease.until()))
 	defer cancel()
+	if repeated {
+		return a.beat(ctx, nil)
+	}
 	progress, warning := a.progress.Next()
 	if warning != "" {
 		a.log.Warn(warning)
