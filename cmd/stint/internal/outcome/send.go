@@ -18,9 +18,9 @@ const (
 	shortTry, longTry = 3 * time.Second, 15 * time.Second
 	// longestPause is between tries: nobody renews the lease of a dead worker.
 	longestPause = 2 * time.Second
-	// Something on the way may turn a report away because of its result. After so
+	// Something on the way may turn a report away because of what it says. After so
 	// many refusals, over a third of a lease and at most maxPatience, the report goes
-	// without the result.
+	// without its result, then without its texts.
 	minBlocks   = 3
 	maxPatience = 5 * time.Minute
 )
@@ -52,8 +52,8 @@ func (s *Sender) Send(ctx context.Context, f Finish) (client.Finished, error) {
 			return done, nil
 		}
 		less, ok := f.without(err)
-		if f.Result != nil && way.blocked(err) {
-			less, ok = f.withoutResult(err), true
+		if way.blocked(err) {
+			less, ok = f.shorter(err)
 		}
 		if ok {
 			s.Log.Warn("a part of the report is refused: sending it without", "what", string(f.Action), "error", err.Error())
@@ -119,6 +119,24 @@ func (f Finish) withoutResult(err error) Finish {
 	}
 	f.Warning = join(f.Warning, who+" refused the result ("+err.Error()+"); the result is null")
 	return f
+}
+
+// textsBlocked stands for the message or the warning of a report.
+const textsBlocked = "something on the way to the server refused the report with its message and warning; they are left out"
+
+// shorter is the report without its result or, if it has none, without its texts;
+// false if it has nothing that could be left out.
+func (f Finish) shorter(err error) (less Finish, ok bool) {
+	less = f
+	switch {
+	case f.Result != nil:
+		return f.withoutResult(err), true
+	case f.Action == Fail:
+		less.Message, less.Warning = textsBlocked, ""
+	case f.Warning != "":
+		less.Warning = textsBlocked
+	}
+	return less, less.Message != f.Message || less.Warning != f.Warning
 }
 
 // refused tells whether the server takes the report for wrong.

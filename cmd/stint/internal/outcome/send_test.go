@@ -180,7 +180,10 @@ func TestAReportGetsThrough(t *testing.T) {
 		"something refuses it three times": {done, blocked(422), append(same(3), byTheWay("422 Unprocessable Entity")), ""},
 		"a page to sign in":                {done, blocked(302), append(same(3), byTheWay("302 Found")), ""},
 		"a filter blocks what has no result": {Finish{Action: Complete, Warning: "odd"}, blocked(413),
-			[]string{`complete {"warning":"odd"}`, `complete {"warning":"odd"}`, `complete {"warning":"odd"}`, `complete {"warning":"odd"}`}, ""},
+			[]string{`complete {"warning":"odd"}`, `complete {"warning":"odd"}`, `complete {"warning":"odd"}`, `complete {"warning":"` + textsBlocked + `"}`}, ""},
+		"a filter blocks a failure": {Finish{Action: Fail, Code: "c", Message: "m", Final: true, Warning: "odd"}, blocked(403),
+			append(strings.Split(strings.Repeat(`fail {"error":{"code":"c","message":"m"},"retryable":false,"warning":"odd"}|`, 3), "|")[:3],
+				`fail {"error":{"code":"c","message":"`+textsBlocked+`"},"retryable":false}`), ""},
 		"an older server and a failure": {Finish{Action: Fail, Code: "c", Message: "m", Warning: "odd"}, strict(older),
 			[]string{`fail {"error":{"code":"c","message":"m"},"retryable":true,"warning":"odd"}`, `fail {"error":{"code":"c","message":"m"},"retryable":true}`}, ""},
 
