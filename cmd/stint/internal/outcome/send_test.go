@@ -255,6 +255,20 @@ func TestASupervisorReportsAloneAndRemovesTheFiles(t *testing.T) {
 	}
 }
 
+// A minute after its end a lease is gone for certain, and so is the supervisor.
+func TestASupervisorAloneGivesUpWithTheLease(t *testing.T) {
+	t.Parallel()
+	s := &server{answer: func(int, string, map[string]any) (int, string) { return 503, "" }}
+	h := Handover{JobID: "job_1", LeaseToken: "secret", Token: "token", Server: s.start(t), Lease: 300*time.Millisecond - CertainlyGone}
+	a := newAttempt(t, &h, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	a.Alone(ctx, a.Ended(exit(0)))
+	if ctx.Err() != nil || len(s.seen()) == 0 {
+		t.Errorf("%d reports", len(s.seen()))
+	}
+}
+
 // The worker is dead. The command has ended by itself or as it was asked to, or was
 // killed because of that.
 func TestWhatASupervisorReportsAlone(t *testing.T) {

@@ -160,3 +160,15 @@ func TestFlushOfAStuckOutputHasABound(t *testing.T) {
 		t.Errorf("it took %s", took)
 	}
 }
+
+// Others may write to the same pipe, which keeps so much in one piece.
+func TestWholeLinesAreWrittenThatStayInOnePiece(t *testing.T) {
+	t.Parallel()
+	line := strings.Repeat("x", 99) + "\n"
+	if n := head([]byte(strings.Repeat(line, 100))); n != atOnce/100*100 {
+		t.Errorf("%d bytes are written at once", n)
+	}
+	if n := head([]byte(strings.Repeat("x", 2*atOnce) + "\n" + line)); n != 2*atOnce+1 {
+		t.Errorf("%d bytes of a long line are written at once", n)
+	}
+}

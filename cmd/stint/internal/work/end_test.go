@@ -35,6 +35,7 @@ func TestHowACommandEndsThatWasAskedTo(t *testing.T) {
 	}{
 		"stop, by the signal":    {"true" + wait, 0, "release", ""},
 		"stop, another exit":     {"trap 'exit 3' TERM" + wait, 0, "release", ""},
+		"stop, never ends":       {"trap '' TERM" + wait, 0, "release", ""},
 		"stop, exit 0":           {"trap 'echo 7; exit 0' TERM" + wait, 0, "complete", ""},
 		"stop, it says so":       {`trap 'echo "{\"outcome\":\"snooze\",\"seconds\":5}" >$STINT_OUTCOME; exit 1' TERM` + wait, 0, "snooze", ""},
 		"stop, and a warning":    {"echo no >$STINT_OUTCOME" + wait, 0, "release", `"warning":"STINT_OUTCOME is not a JSON object`},

@@ -2,6 +2,7 @@ package work
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -143,6 +144,19 @@ func TestAServerThatKnowsNoLimitsLeavesThemToTheWorker(t *testing.T) {
 		if !strings.Contains(report.body, `"code":"timeout"`) || !strings.Contains(report.body, "ms before the time limit of 1s; ") {
 			t.Errorf("reported %s", report.body)
 		}
+	}
+}
+
+// Replicas of two releases may serve.
+func TestAServerThatKnewNoLimitsIsAskedAgainLater(t *testing.T) {
+	t.Parallel()
+	c := &claims{worker: &worker{Config: Config{Timeout: time.Hour, Log: slog.New(slog.DiscardHandler)}}}
+	c.withoutTimeout()
+	if c.request(1).body.TimeoutSeconds != nil {
+		t.Errorf("asked again at once")
+	}
+	if c.timeouts = c.timeouts.Add(-timeoutsAgain); c.request(1).body.TimeoutSeconds == nil {
+		t.Errorf("not asked again after %s", timeoutsAgain)
 	}
 }
 
