@@ -25,7 +25,11 @@ const (
 // NameFiles draws the name of the folder of one attempt. The worker draws it and
 // the supervisor makes the folder, so that each can remove it when the other dies.
 func NameFiles() Files {
-	return Files{filepath.Join(os.TempDir(), "stint-attempt-"+rand.Text())}
+	temp := os.TempDir() // as TMPDIR says it; the command may go to another folder
+	if absolute, err := filepath.Abs(temp); err == nil {
+		temp = absolute
+	}
+	return Files{filepath.Join(temp, "stint-attempt-"+rand.Text())}
 }
 
 // make makes the folder, with the files empty in it: a container can be given them

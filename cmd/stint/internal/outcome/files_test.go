@@ -120,3 +120,13 @@ func TestProgressGoesOutOnceForEachContent(t *testing.T) {
 		last = string(text)
 	}
 }
+
+// TMPDIR may be told from the worker's folder, which a command may leave.
+func TestFilesAreNamedForEveryFolder(t *testing.T) {
+	t.Setenv("TMPDIR", "here")
+	for _, pair := range NameFiles().Env() {
+		if name, path, _ := strings.Cut(pair, "="); !filepath.IsAbs(path) || filepath.Base(filepath.Dir(filepath.Dir(path))) != "here" {
+			t.Errorf("%s is %s", name, path)
+		}
+	}
+}
