@@ -30,6 +30,7 @@ func TestHeartbeatsAskForALeaseThatTheServerGives(t *testing.T) {
 		"the kind's":                    {0, time.Minute, 0, time.Minute, 20 * time.Second},
 		"the flag's":                    {30 * time.Second, 30 * time.Second, 0, 30 * time.Second, 10 * time.Second},
 		"cut by a limit":                {0, 3 * time.Second, 3 * time.Second, 0, minLease / 3},
+		"cut, and long":                 {0, 15 * time.Second, 15 * time.Second, 0, 5 * time.Second},
 		"the flag's, cut by a limit":    {30 * time.Second, 3 * time.Second, 3 * time.Second, 30 * time.Second, 10 * time.Second},
 		"shorter than its limit":        {0, time.Minute, time.Hour, time.Minute, 20 * time.Second},
 		"shorter than can be asked for": {0, 4 * time.Second, 0, 0, 4 * time.Second / 3},
@@ -53,6 +54,16 @@ func TestHeartbeatsAskForALeaseThatTheServerGives(t *testing.T) {
 				t.Errorf("asks for %s, beats every %s, sure for %s", asked, l.next().Sub(j.since), l.sure.Sub(j.since))
 			}
 		})
+	}
+}
+
+// A heartbeat that is not answered leaves time to ask again.
+func TestAHeartbeatWaitsForAThirdOfTheLeaseAtMost(t *testing.T) {
+	t.Parallel()
+	for length, want := range map[time.Duration]time.Duration{15 * time.Second: 5 * time.Second, time.Hour: beatTime} {
+		if got := (&lease{length: length}).patience(); got != want {
+			t.Errorf("under a lease of %s it waits for %s", length, got)
+		}
 	}
 }
 

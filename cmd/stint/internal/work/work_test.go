@@ -244,6 +244,9 @@ func TestACommandEndsWithALeaseThatIsNotRenewed(t *testing.T) {
 			if reports := append(f.done("complete"), append(f.done("fail"), f.done("release")...)...); len(reports) > 0 {
 				t.Errorf("reported %+v for a lease that was lost", reports)
 			}
+			if beats := len(f.done("heartbeat")); name == "away" && beats < 3 {
+				t.Errorf("%d heartbeats in four seconds", beats)
+			}
 			if took := time.Since(began); name == "away" && took < time.Second {
 				t.Errorf("killed after %s, while the lease was held", took)
 			}
