@@ -29,14 +29,10 @@ func line(i int) string { return fmt.Sprintf("line %06d\n", i) }
 // are missing between them.
 func TestAStuckReaderLosesWholeLinesAndLearnsHowMany(t *testing.T) {
 	t.Parallel()
-	const sent = 500_000 // 6 MB
+	const sent = 200_000 // 2.4 MB, and the queue holds 1
 	w, r := pipe(t)
-	began := time.Now()
-	for i := range sent {
+	for i := range sent { // nobody reads before all is written: a write that waits would wait for ever
 		fmt.Fprint(w, line(i))
-	}
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("the writes took %s", took)
 	}
 	text := make(chan string)
 	go func() {

@@ -110,12 +110,8 @@ func TestAKillEndsTheWholeTree(t *testing.T) {
 	t.Parallel()
 	c, stdout, _ := started(t, shell(`trap "" TERM; setsid sh -c 'trap "" TERM; echo ready; while :; do sleep 1; done' & wait`))
 	await(t, "a process in a session of its own", func() bool { return stdout.String() != "" })
-	began := time.Now()
 	c.Kill()
 	end := c.End()
-	if took := time.Since(began); took > 3*time.Second { // a second on a free machine
-		t.Errorf("it took %v", took)
-	}
 	if !end.Asked || !end.Status.Signaled() || end.Left != nil {
 		t.Errorf("ended as %+v", end)
 	}
@@ -124,7 +120,7 @@ func TestAKillEndsTheWholeTree(t *testing.T) {
 // await waits for a condition.
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	late := time.NewTimer(10 * time.Second)
+	late := time.NewTimer(30 * time.Second)
 	defer late.Stop()
 	for !is() {
 		select {

@@ -43,7 +43,7 @@ func TestAKillDoesNotWaitForAFrozenSupervisor(t *testing.T) {
 	began := time.Now()
 	a.tell("kill")
 	end := a.awaitEnd()
-	if took := time.Since(began); took > 4*obeyWithin { // one on a free machine
+	if took := time.Since(began); took > 20*obeyWithin { // one on a free machine
 		t.Errorf("it took %v", took)
 	}
 	if !end.Alone || !end.Asked || end.Known {

@@ -27,7 +27,7 @@ func TestTheTimeLimitCanBeMoved(t *testing.T) {
 	began := time.Now()
 	c.Extend(boottime.Now())
 	end := c.End()
-	if took := time.Since(began); took > 3*time.Second { // a second on a free machine
+	if took := time.Since(began); took > 20*time.Second { // a second on a free machine
 		t.Errorf("it took %v", took)
 	}
 	if !end.Expired || end.Asked || end.Alone || end.Status.Signal() != syscall.SIGKILL {
