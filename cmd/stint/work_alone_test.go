@@ -1,6 +1,10 @@
 package main
 
 import (
+	"encoding/pem"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -61,16 +65,37 @@ func reportWithout(t *testing.T, s *serving, signal syscall.Signal) {
 }
 
 // A command that was killed because its worker was is not run again if it had said
-// how its job ends.
+// how its job ends. The supervisor finds the server as the worker did: over HTTPS, by
+// the authorities of --ca-file.
 func TestWhatACommandSaidOutlivesItsWorker(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *replica) {
 		id := s.enqueue()
-		w := s.work(`echo 7 >$STINT_RESULT; echo '{"outcome":"complete"}' >$STINT_OUTCOME; echo said; sleep 600`)
+		script := `echo 7 >$STINT_RESULT; echo '{"outcome":"complete"}' >$STINT_OUTCOME; echo said; sleep 600`
+		base, caFile := overHTTPS(t, s.Base())
+		w := spawn(t, s.env(), "stint", "work", "--server", base, "--ca-file", caFile, "--kinds", "audit", "--", "sh", "-c", script)
 		apitest.Await(t, "command that works on", func() bool { return w.out.Has("said\n") })
 		w.kill()
 		if job := s.awaitState(id, "succeeded"); string(job.Result) != "7" || job.Attempt != 1 {
 			t.Errorf("the job is %s at attempt %d with %s", job.State, job.Attempt, job.Result)
 		}
 	})
+}
+
+// overHTTPS is a proxy before a server, and a file with the authority of its
+// certificate.
+func overHTTPS(t *testing.T, server string) (base, caFile string) {
+	t.Helper()
+	to, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewTLSServer(httputil.NewSingleHostReverseProxy(to))
+	t.Cleanup(proxy.Close)
+	caFile = filepath.Join(t.TempDir(), "ca.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: proxy.Certificate().Raw})
+	if err := os.WriteFile(caFile, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return proxy.URL, caFile
 }
