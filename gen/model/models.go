@@ -122,6 +122,7 @@ type Token struct {
 	LastUsedAt coltype.Time
 	RevokedAt  coltype.Time
 	Kind       string
+	CreatedBy  *string
 }
 
 type Worker struct {

@@ -12,7 +12,7 @@ import (
 )
 
 const TokenGet = `-- name: TokenGet :one
-select id, owner_id, name, hash, scopes, created_at, expires_at, last_used_at, revoked_at, kind
+select id, owner_id, name, hash, scopes, created_at, expires_at, last_used_at, revoked_at, kind, created_by
 from tokens
 where id = ?1
     and owner_id = ?2
@@ -35,6 +35,7 @@ func (q *Queries) TokenGet(ctx context.Context, arg TokenGetParams) (Token, erro
 		&i.LastUsedAt,
 		&i.RevokedAt,
 		&i.Kind,
+		&i.CreatedBy,
 	)
 	return i, err
 }
@@ -91,7 +92,7 @@ func (q *Queries) TokenInsert(ctx context.Context, arg TokenInsertParams) error 
 }
 
 const TokenPage = `-- name: TokenPage :many
-select id, owner_id, name, hash, scopes, created_at, expires_at, last_used_at, revoked_at, kind
+select id, owner_id, name, hash, scopes, created_at, expires_at, last_used_at, revoked_at, kind, created_by
 from tokens
 where owner_id = ?1
     and (created_at, id) < (?2, coalesce(cast(?3 as text), ''))
@@ -127,6 +128,7 @@ func (q *Queries) TokenPage(ctx context.Context, arg TokenPageParams) ([]Token, 
 			&i.LastUsedAt,
 			&i.RevokedAt,
 			&i.Kind,
+			&i.CreatedBy,
 		); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,17 @@
+-- migrate:up
+
+-- The token or session that made it; null as in tokens. A revocation moves
+-- expires_at to its own time: the release before does not know revoked_at.
+alter table login_links add column created_by text collate "C" null;
+alter table login_links add column revoked_at timestamptz null;
+
+-- LoginLinkPage
+create index login_links_by_created on login_links (owner_id, created_at, hash);
+-- LoginLinkRevokeMade
+create index login_links_by_maker on login_links (owner_id, created_by);
+
+-- migrate:down
+drop index login_links_by_maker;
+drop index login_links_by_created;
+alter table login_links drop column revoked_at;
+alter table login_links drop column created_by;
