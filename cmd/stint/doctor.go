@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/server/doctor"
 	"github.com/stint-run/stint/server/store"
 )
@@ -30,9 +32,13 @@ func doctorCmd(g *globals) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			source := g.settings.of("db").Source
+			answer, err := g.askServer()
+			if err != nil {
+				return err
+			}
 			report, err := doctor.Run(cmd.Context(), doctor.Config{
 				URL: g.DB, Source: source, EnvPassword: os.Getenv("PGPASSWORD") != "",
-				Server: askServer(g.server), Limits: doctor.Defaults,
+				Server: answer, Limits: doctor.Defaults,
 			})
 			if err != nil && store.Away(err) {
 				return &exitError{exitRetryLater, fmt.Errorf("the database cannot be reached: %w", err)}
@@ -92,25 +98,40 @@ func (g *globals) printChecks(w io.Writer, r doctor.Report) error {
 	return t.Flush()
 }
 
-// askServer asks a server how it is; one that is not there says nothing.
-func askServer(url string) doctor.Server {
-	s := doctor.Server{URL: url}
-	resp, err := (&http.Client{Timeout: serverPatience}).Get(url + "/readyz?verbose")
+// askServer asks the server of the flags how it is.
+func (g *globals) askServer() (doctor.Server, error) {
+	s := doctor.Server{URL: g.server, Named: g.settings.given("server")}
+	roots, err := g.roots()
 	if err != nil {
-		return s
+		return s, err
+	}
+	client := &http.Client{Timeout: serverPatience, Transport: api.Transport(roots)}
+	resp, err := client.Get(g.server + "/readyz?verbose")
+	if err != nil {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok {
+			err = wrapped.Err // the address is told anyway
+		}
+		s.Detail = err.Error()
+		return s, nil
 	}
 	defer resp.Body.Close()
+	readReady(&s, resp.Body)
+	return s, nil
+}
+
+// readReady reads an answer of /readyz?verbose.
+func readReady(s *doctor.Server, body io.Reader) {
 	var answer struct {
 		Status  any             `json:"status"` // a word, or of a problem the number
 		Code    string          `json:"code"`
 		Detail  string          `json:"detail"`
 		Replica json.RawMessage `json:"replica"`
 	}
-	if json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&answer) != nil || answer.Status == nil {
-		return s // something else answers there
+	if json.NewDecoder(io.LimitReader(body, 1<<20)).Decode(&answer) != nil || answer.Status == nil {
+		s.Detail = "what answers is not a Stint server"
+		return
 	}
 	s.Answered, s.Ready = true, answer.Status == "ready"
 	s.Detail = cmp.Or(answer.Detail, answer.Code)
 	_ = json.Unmarshal(answer.Replica, &s.Replica) // absent, while the server starts
-	return s
 }

@@ -2,6 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -59,7 +62,9 @@ func TestDoctorEndsByItsWorstCheck(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, store.SQLite)
 	path := strings.TrimPrefix(s.db, "sqlite:")
-	env := []string{"STINT_DB=" + s.db, "STINT_SERVER=http://127.0.0.1:1"}
+	ready := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"status":"ready"}`) }))
+	defer ready.Close()
+	env := func(server string) []string { return []string{"STINT_DB=" + s.db, "STINT_SERVER=" + server} }
 	for _, tt := range []struct {
 		mode  os.FileMode
 		state string
@@ -68,14 +73,17 @@ func TestDoctorEndsByItsWorstCheck(t *testing.T) {
 		if err := os.Chmod(path, tt.mode); err != nil {
 			t.Fatal(err)
 		}
-		out, stderr, code := command(t, env, "doctor", "-o", "table")
-		if code != tt.code || !strings.Contains(out, tt.state+strings.Repeat(" ", 9-len(tt.state))+"file_modes") || (code == 1) != (stderr == "stint: failed: file_modes\n") {
+		out, stderr, code := command(t, env(ready.URL), "doctor", "-o", "table")
+		if code != tt.code || !strings.Contains(out, tt.state+strings.Repeat(" ", 7-len(tt.state))+"file_modes") || (code == 1) != (stderr == "stint: failed: file_modes\n") {
 			t.Errorf("%v: exit %d %q %q", tt.mode, code, out, stderr)
 		}
 	}
-	out, _, _ := command(t, env, "doctor", "-o", "jsonl")
-	if n := strings.Count(out, "\n"); n != len(checksOf[store.SQLite])-1 { // no server, no loops
+	out, stderr, code := command(t, env("http://127.0.0.1:1"), "doctor", "-o", "jsonl")
+	if n := strings.Count(out, "\n"); n != len(checksOf[store.SQLite])-1 { // no loops
 		t.Errorf("%d lines: %s", n, out)
+	}
+	if code != 1 || stderr != "stint: failed: file_modes, server\n" {
+		t.Errorf("exit %d %q", code, stderr)
 	}
 }
 

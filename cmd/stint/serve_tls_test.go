@@ -73,6 +73,12 @@ func TestTheCommandLineSpeaksHTTPSToAServerOfAPrivateAuthority(t *testing.T) {
 	if out, code := stint(nil, "healthcheck"); code != exitFailed || !strings.Contains(out, "certificate") {
 		t.Errorf("an unknown authority: %d: %s", code, out)
 	}
+	if out, code := stint(nil, "doctor", "--ca-file", cert, "-o", "table"); code != 0 || !strings.Contains(out, "https://"+addr+" is ready") {
+		t.Errorf("doctor with the authority: %d: %s", code, out)
+	}
+	if out, code := stint(nil, "doctor", "-o", "table"); code != exitFailed || !strings.Contains(out, "certificate signed by unknown authority") {
+		t.Errorf("doctor without the authority: %d: %s", code, out)
+	}
 	if out, code := stint([]string{"STINT_CA_FILE=" + key}, "kind", "list"); code != exitUsage || !strings.Contains(out, "no PEM certificate") {
 		t.Errorf("a key as authority: %d: %s", code, out)
 	}
@@ -98,12 +104,12 @@ func TestServeRefusesHalfATLSAndWhatIsNoProxy(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := certificate(t, dir)
 	for want, flags := range map[string][]string{
-		"--tls-cert needs --tls-key":     {"--tls-cert", cert},
-		"--tls-key needs --tls-cert":     {"--tls-key", key},
-		"read the certificate":           {"--tls-cert", cert, "--tls-key", cert},
-		"not \"proxy.example\"":          {"--trusted-proxy", "127.0.0.1,proxy.example"},
-		"no such file or directory":      {"--tls-cert", filepath.Join(dir, "none"), "--tls-key", key},
-		"--tls-key needs --tls-cert (ST": {"--tls-key", key, "--tls-cert", ""},
+		"--tls-cert needs --tls-key": {"--tls-cert", cert},
+		"--tls-key needs --tls-cert": {"--tls-key", key},
+		"read the certificate":       {"--tls-cert", cert, "--tls-key", cert},
+		"not \"proxy.example\"":      {"--trusted-proxy", "127.0.0.1,proxy.example"},
+		"no such file or directory":  {"--tls-cert", filepath.Join(dir, "none"), "--tls-key", key},
+		"--tls-cert is empty":        {"--tls-key", key, "--tls-cert", ""},
 	} {
 		cmd := exec.Command("stint", append([]string{"serve", "--addr", "127.0.0.1:0", "--admin-addr", ""}, flags...)...)
 		cmd.Dir, cmd.Env = t.TempDir(), []string{"PATH=" + os.Getenv("PATH")}

@@ -147,6 +147,10 @@ func TestServerIsJudgedByItsAnswer(t *testing.T) {
 			OK       bool   `json:"ok"`
 			Failures int64  `json:"failures"`
 		}{"reaper", false, 3})
+		away := doctor.Server{URL: "http://h", Detail: "connection refused"}
+		is(t, look(t, s, func(c *doctor.Config) { c.Server = away }), "server", doctor.Unknown, "no server answers")
+		away.Named = true
+		is(t, look(t, s, func(c *doctor.Config) { c.Server = away }), "server", doctor.Fail, "http://h: connection refused")
 		answer.Ready, answer.Detail = false, "draining"
 		is(t, ask(), "server", doctor.Fail, "draining")
 		is(t, ask(), "loops", doctor.Warn, "reaper (3 in a row)")

@@ -8,9 +8,10 @@ import (
 // Server is what a running server says of itself in /readyz?verbose.
 type Server struct {
 	URL      string
+	Named    bool // by a person; else it is the address where one usually is
 	Answered bool
 	Ready    bool
-	Detail   string // why it is not
+	Detail   string // why it does not answer, or is not ready
 	Replica  struct {
 		Engine string `json:"engine"`
 		Pool   struct {
@@ -26,11 +27,14 @@ type Server struct {
 	}
 }
 
-// server judges the server that was asked; none is no fault, since doctor works
-// on the database.
+// server judges the server that was asked. One that nobody named may be away: doctor
+// works on the database.
 func (e *exam) server() {
 	s := e.Server
 	switch {
+	case !s.Answered && s.Named:
+		e.add(Check{ID: "server", State: Fail, Value: "away", Detail: "no answer from " + s.URL + ": " + s.Detail, Advice: "start it, or name another with --server; for a certificate of a private authority name that with --ca-file"})
+		return
 	case !s.Answered:
 		e.add(Check{ID: "server", State: Unknown, Detail: "no server answers at " + s.URL, Advice: "name one with --server to have it looked at too"})
 		return
