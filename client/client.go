@@ -35,7 +35,7 @@ func New(base, token string, opts ...api.ClientOption) (*api.Client, error) {
 		if token != "" {
 			r.Header.Set("Authorization", "Bearer "+token)
 		}
-		if enqueues(r) && r.Header.Get(header) == "" {
+		if enqueues(r) && len(r.Header.Values(header)) == 0 {
 			r.Header.Set(header, uuid.NewString())
 		}
 		return nil

@@ -31,7 +31,7 @@ func sent(t *testing.T, call func(ctx context.Context, c *api.Client) (*http.Res
 
 func TestEnqueuesCarryAnIdempotencyKey(t *testing.T) {
 	t.Parallel()
-	own := "own"
+	own, empty := "own", ""
 	tests := map[string]struct {
 		call func(ctx context.Context, c *api.Client) (*http.Response, error)
 		want string // "random", or the key
@@ -45,6 +45,9 @@ func TestEnqueuesCarryAnIdempotencyKey(t *testing.T) {
 		"the caller's own": {func(ctx context.Context, c *api.Client) (*http.Response, error) {
 			return c.EnqueueJob(ctx, &api.EnqueueJobParams{IdempotencyKey: &own}, api.EnqueueBody{Kind: "review"})
 		}, own},
+		"an empty one, for the server to refuse": {func(ctx context.Context, c *api.Client) (*http.Response, error) {
+			return c.EnqueueJob(ctx, &api.EnqueueJobParams{IdempotencyKey: &empty}, api.EnqueueBody{Kind: "review"})
+		}, ""},
 		"told not to": {func(ctx context.Context, c *api.Client) (*http.Response, error) {
 			return c.EnqueueJob(ctx, nil, api.EnqueueBody{Kind: "review"}, client.WithoutIdempotencyKey)
 		}, ""},

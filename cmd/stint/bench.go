@@ -44,7 +44,12 @@ already is never measured. The server runs in this process, on a free port of
 Each client sends its next request when the last was answered. A first run warms
 up; the figure is the median of the others. Requests carry no Idempotency-Key.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runBench(cmd, g, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("pg-max-conns") && f.maxConns < 1 {
+				return usagef("--pg-max-conns is at least 1")
+			}
+			return runBench(cmd, g, f)
+		},
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&f.Clients, "clients", 16, "clients at a time; batches use at most 4")

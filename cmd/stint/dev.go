@@ -148,12 +148,12 @@ func (in *inner) stop() {
 func demo(ctx context.Context, c *client.Client) error {
 	repo := &client.RepoBody{Forge: client.RepoBodyForgeGithub, Namespace: "stint-run", Name: "stint"}
 	for i, body := range []client.EnqueueBody{
-		{Kind: "review", Key: optional("pr-101"), Payload: json.RawMessage(`{"pr":101,"title":"Explain the reaper"}`), Priority: optional(int64(1))},
-		{Kind: "discover", Key: optional("nightly"), Payload: json.RawMessage(`{"since":"yesterday"}`)},
-		{Kind: "sync", Key: optional("inbox"), Payload: json.RawMessage(`{"folder":"inbox"}`), MaxAttempts: optional(int64(1))},
-		{Kind: "implement", Repo: repo, IssueNumber: optional(int64(7)), Payload: json.RawMessage(`{"goal":"a job list that tells why"}`)},
-		{Kind: "implement", Repo: repo, IssueNumber: optional(int64(8)), Priority: optional(int64(4))},
-		{Kind: "review", Key: optional("pr-102"), RunAt: optional(time.Now().Add(time.Hour).UTC())},
+		{Kind: "review", Key: new("pr-101"), Payload: json.RawMessage(`{"pr":101,"title":"Explain the reaper"}`), Priority: new(int64(1))},
+		{Kind: "discover", Key: new("nightly"), Payload: json.RawMessage(`{"since":"yesterday"}`)},
+		{Kind: "sync", Key: new("inbox"), Payload: json.RawMessage(`{"folder":"inbox"}`), MaxAttempts: new(int64(1))},
+		{Kind: "implement", Repo: repo, IssueNumber: new(int64(7)), Payload: json.RawMessage(`{"goal":"a job list that tells why"}`)},
+		{Kind: "implement", Repo: repo, IssueNumber: new(int64(8)), Priority: new(int64(4))},
+		{Kind: "review", Key: new("pr-102"), RunAt: new(time.Now().Add(time.Hour).UTC())},
 	} {
 		job, err := api.Answer[client.Enqueued](c.EnqueueJob(ctx, nil, body))
 		if err != nil {
@@ -173,7 +173,7 @@ func demoWork(ctx context.Context, c *client.Client, i int, kind string) error {
 		return nil
 	}
 	got, err := api.Answer[client.ClaimAnswer](c.ClaimJobs(ctx, nil, client.ClaimJobsRequest{
-		Worker: "demo", Kinds: []string{kind}, LeaseSeconds: optional(int64(3600)),
+		Worker: "demo", Kinds: []string{kind}, LeaseSeconds: new(int64(3600)),
 	}))
 	if err != nil {
 		return err
@@ -188,11 +188,11 @@ func demoWork(ctx context.Context, c *client.Client, i int, kind string) error {
 			LeaseToken: job.LeaseToken, Result: json.RawMessage(`{"verdict":"approve","comments":2}`)}))
 	case 1, 2:
 		_, err = api.Answer[client.Finished](c.FailJob(ctx, job.ID, nil, client.FailJobRequest{
-			LeaseToken: job.LeaseToken, RetryAfterSeconds: optional(int64(1800)),
+			LeaseToken: job.LeaseToken, RetryAfterSeconds: new(int64(1800)),
 			Error: client.ErrorBody{Code: "exit_1", Message: "the mail server did not answer"}}))
 	case 3:
 		_, err = api.Answer[client.HeartbeatAnswer](c.HeartbeatJob(ctx, job.ID, nil, client.HeartbeatJobRequest{
-			LeaseToken: job.LeaseToken, LeaseSeconds: optional(int64(3600)), Progress: json.RawMessage(`{"step":2,"of":5}`)}))
+			LeaseToken: job.LeaseToken, LeaseSeconds: new(int64(3600)), Progress: json.RawMessage(`{"step":2,"of":5}`)}))
 	}
 	return err
 }

@@ -74,7 +74,7 @@ func enqueueFile(cmd *cobra.Command, g *globals, f *enqueueFlags) error {
 	}
 	e := &enqueuer{flags: f, api: c, bar: newProgress(g, cmd.ErrOrStderr(), "jobs", total),
 		sum: enqueueSum{RunID: f.runID, Refused: []refused{}}}
-	err = eachBatch(in, f.kind, func(batch []numbered) error { return e.send(cmd.Context(), batch) })
+	err = eachBatch(in, f.body.Kind, func(batch []numbered) error { return e.send(cmd.Context(), batch) })
 	e.bar.end()
 	if err != nil && (e.done() > 0 || api.Retry(err)) {
 		return fmt.Errorf("%w\nstint: %d lines are done; to continue without doubles run it again with --run-id %s", err, e.done(), f.runID)
@@ -96,7 +96,7 @@ func openLines(cmd *cobra.Command, f *enqueueFlags) (io.ReadCloser, int, error) 
 		return nil, 0, usage(err)
 	}
 	total := 0
-	err = eachBatch(file, f.kind, func(batch []numbered) error { total += len(batch); return nil })
+	err = eachBatch(file, f.body.Kind, func(batch []numbered) error { total += len(batch); return nil })
 	if err == nil {
 		_, err = file.Seek(0, io.SeekStart)
 	}
@@ -190,7 +190,7 @@ func (e *enqueuer) send(ctx context.Context, batch []numbered) error {
 		items[i] = job.body
 	}
 	key := fmt.Sprintf("%s-%d", e.flags.runID, e.n)
-	params := client.EnqueueJobsParams{IdempotencyKey: &key, Traceparent: optional(os.Getenv("TRACEPARENT"))}
+	params := client.EnqueueJobsParams{IdempotencyKey: &key, Traceparent: traceparent()}
 	until := time.Now().Add(retryFor)
 	for {
 		contentType, body := api.Body(map[string]any{"items": items})

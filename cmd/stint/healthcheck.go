@@ -18,6 +18,9 @@ func healthcheckCmd(g *globals) *cobra.Command {
 		Short: "Exit 0 if the server is ready, 1 if not",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if wait <= 0 {
+				return usagef("--timeout is above 0")
+			}
 			roots, err := g.roots()
 			if err != nil {
 				return err

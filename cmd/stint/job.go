@@ -42,14 +42,11 @@ func (f *listFlags) max() (int64, error) {
 func jobListCmd(g *globals) *cobra.Command {
 	var list listFlags
 	var p client.ListJobsParams
-	var state, kind, key, repo string
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List jobs, newest first",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p.State, p.Kind = optional(client.ListJobsParamsState(state)), optional(kind)
-			p.Key, p.RepoID = optional(key), optional(repo)
 			return g.printPages(cmd, list, func(ctx context.Context, c *client.Client, limit *int64, cursor *string) (*http.Response, error) {
 				p.Limit, p.Cursor = limit, cursor
 				return c.ListJobs(ctx, &p)
@@ -57,10 +54,10 @@ func jobListCmd(g *globals) *cobra.Command {
 		},
 	}
 	list.add(cmd)
-	cmd.Flags().StringVar(&state, "state", "", "pending, claimed, succeeded, failed or cancelled")
-	cmd.Flags().StringVar(&kind, "kind", "", "of this kind")
-	cmd.Flags().StringVar(&key, "key", "", "with this key")
-	cmd.Flags().StringVar(&repo, "repo-id", "", "about this repository")
+	givenText(cmd.Flags(), &p.State, "state", "pending, claimed, succeeded, failed or cancelled")
+	givenText(cmd.Flags(), &p.Kind, "kind", "of this kind")
+	givenText(cmd.Flags(), &p.Key, "key", "with this key")
+	givenText(cmd.Flags(), &p.RepoID, "repo-id", "about this repository")
 	return cmd
 }
 

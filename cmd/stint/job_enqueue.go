@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	stint "github.com/stint-run/stint/client"
 	"github.com/stint-run/stint/cmd/stint/internal/api"
@@ -19,15 +20,12 @@ import (
 
 // enqueueFlags are the flags of stint job enqueue.
 type enqueueFlags struct {
-	kind, key, payload, repo string
-	issue                    int64
-	priority, maxAttempts    int64
-	runAt                    string
-	in, timeout              time.Duration
-	onDuplicate              string
-	idempotencyKey           string
-	noIdempotencyKey         bool
-	from, runID              string
+	body             client.EnqueueBody
+	payload, repo    string
+	in               *int64 // seconds from now
+	idempotencyKey   *string
+	noIdempotencyKey bool
+	from, runID      string
 }
 
 func jobEnqueueCmd(g *globals) *cobra.Command {
@@ -52,10 +50,10 @@ done are answered, not repeated.`,
   stint job enqueue --kind audit --from modules.ndjson`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(cmd.Flags()); err != nil {
+				return err
+			}
 			if f.from != "" {
-				if cmd.Flags().Changed("timeout") {
-					return usagef("--timeout is for one job; each line of a file has its own timeout_seconds")
-				}
 				return enqueueFile(cmd, g, f)
 			}
 			return enqueueOne(cmd, g, f)
@@ -67,34 +65,48 @@ done are answered, not repeated.`,
 
 func (f *enqueueFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.kind, "kind", "", "kind of job")
-	flags.StringVar(&f.key, "key", "", "at most one live job has this key")
+	flags.StringVar(&f.body.Kind, "kind", "", "kind of job")
+	givenText(flags, &f.body.Key, "key", "at most one live job has this key")
 	flags.StringVar(&f.payload, "payload", "", "any JSON value; @FILE reads it from a file, @- from standard input")
 	flags.StringVar(&f.repo, "repo", "", "the repository it is about: FORGE:[HOST/]NAMESPACE/NAME, as in github:stint-run/stint")
-	flags.Int64Var(&f.issue, "issue", 0, "with --repo: the issue, which becomes the key")
-	flags.Int64Var(&f.priority, "priority", 0, "1 (most urgent) to 4 (default 3)")
-	flags.Int64Var(&f.maxAttempts, "max-attempts", 0, "1 to 100 (default the kind's)")
-	flags.DurationVar(&f.timeout, "timeout", 0, "time limit of each attempt, 1s to 168h (default the kind's)")
-	flags.StringVar(&f.runAt, "run-at", "", "not before this time, RFC 3339")
-	flags.DurationVar(&f.in, "in", 0, "not before this long from now")
-	flags.StringVar(&f.onDuplicate, "on-duplicate", "", "what a live job with the key becomes: replace (default) or keep")
-	flags.StringVar(&f.idempotencyKey, "idempotency-key", "", "instead of a random one")
+	givenNumber(flags, &f.body.IssueNumber, "issue", "with --repo: the issue, which becomes the key")
+	givenNumber(flags, &f.body.Priority, "priority", "1 (most urgent) to 4 (default 3)")
+	givenNumber(flags, &f.body.MaxAttempts, "max-attempts", "1 to 100 (default the kind's)")
+	givenSeconds(flags, &f.body.TimeoutSeconds, "timeout", "time limit of each attempt, 1s to 168h (default the kind's)")
+	givenTime(flags, &f.body.RunAt, "run-at", "not before this time, RFC 3339")
+	givenSeconds(flags, &f.in, "in", "not before this long from now")
+	givenText(flags, &f.body.OnDuplicate, "on-duplicate", "what a live job with the key becomes: replace (default) or keep")
+	givenText(flags, &f.idempotencyKey, "idempotency-key", "instead of a random one")
 	flags.BoolVar(&f.noIdempotencyKey, "no-idempotency-key", false, "send none")
 	flags.StringVar(&f.from, "from", "", "NDJSON file, a job a line; - is standard input")
 	flags.StringVar(&f.runID, "run-id", "", "with --from: the run to continue")
 }
 
+// ofOneJob are the flags that a file has no use for: each line has members of its own.
+var ofOneJob = []string{"key", "payload", "repo", "issue", "priority", "max-attempts", "timeout", "run-at", "in", "on-duplicate", "idempotency-key"}
+
+func (f *enqueueFlags) check(flags *pflag.FlagSet) error {
+	if f.runID != "" && f.from == "" {
+		return usagef("--run-id goes with --from")
+	}
+	for _, name := range ofOneJob {
+		if f.from != "" && flags.Changed(name) {
+			return usagef("--%s is for one job, not for a file (--from): there each line has members of its own", name)
+		}
+	}
+	return nil
+}
+
 func enqueueOne(cmd *cobra.Command, g *globals, f *enqueueFlags) error {
-	body, err := f.body(cmd)
-	if err != nil {
+	if err := f.fill(cmd); err != nil {
 		return usage(err)
 	}
 	c, err := g.api()
 	if err != nil {
 		return err
 	}
-	params := client.EnqueueJobParams{IdempotencyKey: optional(f.idempotencyKey), Traceparent: optional(os.Getenv("TRACEPARENT"))}
-	contentType, r := api.Body(body)
+	params := client.EnqueueJobParams{IdempotencyKey: f.idempotencyKey, Traceparent: traceparent()}
+	contentType, r := api.Body(f.body)
 	done, err := api.Answer[client.Enqueued](c.EnqueueJobWithBody(cmd.Context(), &params, contentType, r, f.editors()...))
 	if err != nil {
 		return err
@@ -120,52 +132,47 @@ func enqueuedWords(e client.Enqueued) string {
 	return "enqueued " + e.Job.ID
 }
 
-// body is the job that the flags describe.
-func (f *enqueueFlags) body(cmd *cobra.Command) (client.EnqueueBody, error) {
-	body := client.EnqueueBody{
-		Kind: f.kind, Key: optional(f.key), IssueNumber: optional(f.issue), Priority: optional(f.priority),
-		MaxAttempts: optional(f.maxAttempts), OnDuplicate: optional(client.EnqueueBodyOnDuplicate(f.onDuplicate)),
+// traceparent is the trace that the caller works in, or nil.
+func traceparent() *string {
+	if parent := os.Getenv("TRACEPARENT"); parent != "" {
+		return &parent
 	}
-	if f.kind == "" {
-		return body, errors.New("--kind is missing")
-	}
-	var err error
-	if body.TimeoutSeconds, err = givenTimeout(cmd, f.timeout); err != nil {
-		return body, err
-	}
-	if body.RunAt, err = f.due(time.Now()); err != nil {
-		return body, err
-	}
-	if body.Repo, err = parseRepo(f.repo); err != nil {
-		return body, err
-	}
-	body.Payload, err = readJSON("--payload", f.payload, cmd.InOrStdin())
-	return body, err
+	return nil
 }
 
+// fill makes those members of the job that a flag spells in another way.
+func (f *enqueueFlags) fill(cmd *cobra.Command) (err error) {
+	if f.body.Kind == "" {
+		return errors.New("--kind is missing")
+	}
+	if f.in != nil {
+		if f.body.RunAt, err = f.due(time.Now()); err != nil {
+			return err
+		}
+	}
+	if cmd.Flags().Changed("repo") {
+		if f.body.Repo, err = parseRepo(f.repo); err != nil {
+			return err
+		}
+	}
+	f.body.Payload, err = givenJSON(cmd, "payload", f.payload)
+	return err
+}
+
+// due is the time that --in means.
 func (f *enqueueFlags) due(now time.Time) (*time.Time, error) {
-	switch {
-	case f.runAt != "" && f.in != 0:
+	if f.body.RunAt != nil {
 		return nil, errors.New("--run-at and --in exclude each other")
-	case f.in != 0:
-		at := now.Add(f.in).UTC().Truncate(time.Microsecond)
-		return &at, nil
-	case f.runAt == "":
-		return nil, nil
 	}
-	at, err := time.Parse(time.RFC3339, f.runAt)
-	if err != nil {
-		return nil, fmt.Errorf("--run-at is a time such as 2027-01-31T12:00:00Z, not %q", f.runAt)
+	if wait := time.Duration(*f.in) * time.Second; wait >= 0 {
+		return new(now.Add(wait).UTC().Truncate(time.Microsecond)), nil
 	}
-	return &at, nil
+	return nil, errors.New("--in is not negative")
 }
 
 // parseRepo reads FORGE:[HOST/]NAMESPACE/NAME. A namespace may itself have
 // slashes on GitLab, so what stands first is the host if it has a dot or colon.
 func parseRepo(s string) (*client.RepoBody, error) {
-	if s == "" {
-		return nil, nil
-	}
 	forge, path, ok := strings.Cut(s, ":")
 	slash := strings.LastIndex(path, "/")
 	if !ok || slash < 1 || slash == len(path)-1 {
@@ -178,8 +185,7 @@ func parseRepo(s string) (*client.RepoBody, error) {
 	return repo, nil
 }
 
-// readJSON is the JSON value of a flag: itself, or what @FILE or @- holds. An
-// empty flag is no value.
+// readJSON is the JSON value of a flag: itself, or what @FILE or @- holds.
 func readJSON(flag, value string, stdin io.Reader) (json.RawMessage, error) {
 	text := []byte(value)
 	if path, ok := strings.CutPrefix(value, "@"); ok {
@@ -194,9 +200,6 @@ func readJSON(flag, value string, stdin io.Reader) (json.RawMessage, error) {
 		}
 	}
 	text = bytes.TrimSpace(text)
-	if len(text) == 0 && value == "" {
-		return nil, nil
-	}
 	if !json.Valid(text) {
 		return nil, fmt.Errorf("%s is not JSON (a text needs quotes, as in '\"text\"')", flag)
 	}

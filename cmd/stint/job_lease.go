@@ -38,34 +38,9 @@ func wholeSeconds(flag string, d time.Duration) (int64, error) {
 	return int64(d / time.Second), nil
 }
 
-// givenSeconds is a flag's duration as the API counts, nil if the flag was not
-// given: a zero that was is sent, for the server to refuse.
-func givenSeconds(cmd *cobra.Command, flag string, d time.Duration) (*int64, error) {
-	if !cmd.Flags().Changed(flag) {
-		return nil, nil
-	}
-	n, err := wholeSeconds(flag, d)
-	return &n, err
-}
-
-// givenTimeout is --timeout as the API counts it, nil if it was not given.
-func givenTimeout(cmd *cobra.Command, d time.Duration) (*int64, error) {
-	if cmd.Flags().Changed("timeout") && !isTimeout(d) {
-		return nil, usagef(timeoutRange)
-	}
-	return givenSeconds(cmd, "timeout", d)
-}
-
-const timeoutRange = "--timeout is 1s to 168h, in whole seconds"
-
-func isTimeout(d time.Duration) bool {
-	return d >= time.Second && d <= 7*24*time.Hour && d%time.Second == 0
-}
-
 func jobClaimCmd(g *globals) *cobra.Command {
 	var body client.ClaimJobsRequest
 	var limit int64
-	var lease, timeout, wait time.Duration
 	cmd := &cobra.Command{
 		Use:   "claim --kinds KIND,…",
 		Short: "Claim due jobs under a lease, and print their lease tokens",
@@ -75,16 +50,6 @@ func jobClaimCmd(g *globals) *cobra.Command {
 				return usagef("--kinds is missing")
 			}
 			body.Limit = &limit
-			var err error
-			if body.LeaseSeconds, err = givenSeconds(cmd, "lease", lease); err != nil {
-				return err
-			}
-			if body.TimeoutSeconds, err = givenTimeout(cmd, timeout); err != nil {
-				return err
-			}
-			if body.WaitSeconds, err = givenSeconds(cmd, "wait", wait); err != nil {
-				return err
-			}
 			c, err := g.api()
 			if err != nil {
 				return err
@@ -100,9 +65,9 @@ func jobClaimCmd(g *globals) *cobra.Command {
 	flags.StringSliceVar(&body.Kinds, "kinds", nil, "kinds to take, separated by commas")
 	flags.StringVar(&body.Worker, "worker", workerName(), "who works; shown to people")
 	flags.Int64Var(&limit, "limit", 1, "how many at most, up to 100")
-	flags.DurationVar(&lease, "lease", 0, "for how long (default each kind's own)")
-	flags.DurationVar(&timeout, "timeout", 0, "time limit of each attempt, 1s to 168h; the smallest of the claim's, the kind's and the job's counts")
-	flags.DurationVar(&wait, "wait", 0, "how long to wait for work, up to 30s")
+	givenSeconds(flags, &body.LeaseSeconds, "lease", "for how long (default each kind's own)")
+	givenSeconds(flags, &body.TimeoutSeconds, "timeout", "time limit of each attempt, 1s to 168h; the smallest of the claim's, the kind's and the job's counts")
+	givenSeconds(flags, &body.WaitSeconds, "wait", "how long to wait for work, up to 30s")
 	flags.Lookup("worker").DefValue = "HOST-PID"
 	return cmd
 }
@@ -126,7 +91,8 @@ type ended struct {
 
 // finishCmd is a command that ends an attempt by its lease.
 func finishCmd(g *globals, use, short string, act func(ctx context.Context, c *client.Client, e ended) (*http.Response, error)) *cobra.Command {
-	var lease, warning string
+	var lease string
+	var warning *string
 	cmd := &cobra.Command{
 		Use:   use + " ID --lease-token @FILE",
 		Short: short,
@@ -136,7 +102,7 @@ func finishCmd(g *globals, use, short string, act func(ctx context.Context, c *c
 			if err != nil {
 				return err
 			}
-			resp, err := act(cmd.Context(), c, ended{args[0], lease, optional(warning)})
+			resp, err := act(cmd.Context(), c, ended{args[0], lease, warning})
 			if _, wrong := err.(*exitError); wrong {
 				return err
 			}
@@ -149,7 +115,7 @@ func finishCmd(g *globals, use, short string, act func(ctx context.Context, c *c
 		},
 	}
 	addLease(cmd, &lease)
-	cmd.Flags().StringVar(&warning, "warning", "", "a remark for people, kept on the run")
+	givenText(cmd.Flags(), &warning, "warning", "a remark for people, kept on the run")
 	return cmd
 }
 
@@ -157,7 +123,7 @@ func jobCompleteCmd(g *globals) *cobra.Command {
 	var result string
 	var cmd *cobra.Command
 	cmd = finishCmd(g, "complete", "Finish a job: it succeeded", func(ctx context.Context, c *client.Client, e ended) (*http.Response, error) {
-		value, err := readJSON("--result", result, cmd.InOrStdin())
+		value, err := givenJSON(cmd, "result", result)
 		if err != nil {
 			return nil, usage(err)
 		}
@@ -171,23 +137,19 @@ func jobCompleteCmd(g *globals) *cobra.Command {
 func jobFailCmd(g *globals) *cobra.Command {
 	var code, message string
 	var final bool
-	var after time.Duration
-	var cmd *cobra.Command
-	cmd = finishCmd(g, "fail", "Finish an attempt: it failed", func(ctx context.Context, c *client.Client, e ended) (*http.Response, error) {
-		body := client.FailJobRequest{LeaseToken: e.lease, Error: client.ErrorBody{Code: code, Message: message}, Warning: e.warning}
+	var after *int64
+	cmd := finishCmd(g, "fail", "Finish an attempt: it failed", func(ctx context.Context, c *client.Client, e ended) (*http.Response, error) {
+		body := client.FailJobRequest{LeaseToken: e.lease, RetryAfterSeconds: after, Error: client.ErrorBody{Code: code, Message: message}, Warning: e.warning}
 		if final {
 			body.Retryable = new(bool)
-		}
-		var err error
-		if body.RetryAfterSeconds, err = givenSeconds(cmd, "retry-after", after); err != nil {
-			return nil, err
 		}
 		return c.FailJob(ctx, e.id, nil, body)
 	})
 	cmd.Flags().StringVar(&code, "code", "failed", "what went wrong, for programs")
 	cmd.Flags().StringVar(&message, "message", "", "what went wrong, for people")
+	emptyCounts(cmd.Flags(), "message")
 	cmd.Flags().BoolVar(&final, "final", false, "do not try again, whatever attempts are left")
-	cmd.Flags().DurationVar(&after, "retry-after", 0, "when to try again (default the kind's backoff)")
+	givenSeconds(cmd.Flags(), &after, "retry-after", "when to try again (default the kind's backoff)")
 	return cmd
 }
 
@@ -212,17 +174,13 @@ func jobReleaseCmd(g *globals) *cobra.Command {
 
 func jobHeartbeatCmd(g *globals) *cobra.Command {
 	var token, progress string
-	var lease time.Duration
+	var lease *int64
 	cmd := &cobra.Command{
 		Use:   "heartbeat ID --lease-token @FILE",
 		Short: "Extend the lease of a job, and learn whether to go on",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			length, err := givenSeconds(cmd, "lease", lease)
-			if err != nil {
-				return err
-			}
-			value, err := readJSON("--progress", progress, cmd.InOrStdin())
+			value, err := givenJSON(cmd, "progress", progress)
 			if err != nil {
 				return usage(err)
 			}
@@ -230,7 +188,7 @@ func jobHeartbeatCmd(g *globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			contentType, body := api.Body(client.HeartbeatJobRequest{LeaseToken: token, LeaseSeconds: length, Progress: value})
+			contentType, body := api.Body(client.HeartbeatJobRequest{LeaseToken: token, LeaseSeconds: lease, Progress: value})
 			done, err := api.Answer[client.HeartbeatAnswer](c.HeartbeatJobWithBody(cmd.Context(), args[0], nil, contentType, body))
 			if err != nil {
 				return err
@@ -240,7 +198,7 @@ func jobHeartbeatCmd(g *globals) *cobra.Command {
 		},
 	}
 	addLease(cmd, &token)
-	cmd.Flags().DurationVar(&lease, "lease", 0, "for how long from now (default the kind's)")
+	givenSeconds(cmd.Flags(), &lease, "lease", "for how long from now (default the kind's)")
 	cmd.Flags().StringVar(&progress, "progress", "", "any JSON value; @FILE, @-")
 	return cmd
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -46,10 +45,7 @@ func kindListCmd(g *globals) *cobra.Command {
 }
 
 // kindFlags are the properties of a kind; those not given stay as they are.
-type kindFlags struct {
-	lease, base, cap, timeout time.Duration
-	attempts                  int64
-}
+type kindFlags struct{ lease, attempts, base, cap, timeout *int64 }
 
 // kindRequest leaves a time limit out that was not named: it stays as it is, and
 // a server that knows no limits takes the rest.
@@ -73,7 +69,7 @@ func kindSetCmd(g *globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := f.apply(cmd, &body); err != nil {
+			if err := f.apply(&body); err != nil {
 				return err
 			}
 			contentType, r := api.Body(body)
@@ -84,11 +80,11 @@ func kindSetCmd(g *globals) *cobra.Command {
 			return g.printAction(cmd, done.Raw, args[0], fmt.Sprintf("%s is version %d", args[0], done.Value.Kind.Version))
 		},
 	}
-	cmd.Flags().DurationVar(&f.lease, "lease", 0, "lease of a claim that names none, 10s to 24h")
-	cmd.Flags().Int64Var(&f.attempts, "max-attempts", 0, "attempts of a job that names none, 1 to 100")
-	cmd.Flags().DurationVar(&f.base, "backoff-base", 0, "wait before the second attempt")
-	cmd.Flags().DurationVar(&f.cap, "backoff-cap", 0, "the longest wait")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "time limit of each attempt, 1s to 168h; 0 is none")
+	givenSeconds(cmd.Flags(), &f.lease, "lease", "lease of a claim that names none, 10s to 24h")
+	givenNumber(cmd.Flags(), &f.attempts, "max-attempts", "attempts of a job that names none, 1 to 100")
+	givenSeconds(cmd.Flags(), &f.base, "backoff-base", "wait before the second attempt")
+	givenSeconds(cmd.Flags(), &f.cap, "backoff-cap", "the longest wait")
+	givenSeconds(cmd.Flags(), &f.timeout, "timeout", "time limit of each attempt, 1s to 168h; 0 is none")
 	return cmd
 }
 
@@ -107,34 +103,25 @@ func presentKind(ctx context.Context, c *client.Client, name string) (kindReques
 	return kindRequest{PutKindRequest: client.PutKindRequest{
 		LeaseSeconds: k.LeaseSeconds, MaxAttempts: k.MaxAttempts,
 		BackoffBaseSeconds: k.BackoffBaseSeconds, BackoffCapSeconds: k.BackoffCapSeconds,
-	}}, optional(kind.Header.Get("ETag")), err
+	}}, new(kind.Header.Get("ETag")), err
 }
 
-func (f *kindFlags) apply(cmd *cobra.Command, body *kindRequest) error {
-	for _, d := range []struct {
-		flag string
-		from time.Duration
-		to   *int64
-	}{{"lease", f.lease, &body.LeaseSeconds}, {"backoff-base", f.base, &body.BackoffBaseSeconds}, {"backoff-cap", f.cap, &body.BackoffCapSeconds}} {
-		given, err := givenSeconds(cmd, d.flag, d.from)
-		if err != nil {
-			return err
-		}
-		if given != nil {
-			*d.to = *given
+func (f *kindFlags) apply(body *kindRequest) (err error) {
+	for _, m := range []struct{ to, given *int64 }{
+		{&body.LeaseSeconds, f.lease}, {&body.MaxAttempts, f.attempts},
+		{&body.BackoffBaseSeconds, f.base}, {&body.BackoffCapSeconds, f.cap},
+	} {
+		if m.given != nil {
+			*m.to = *m.given
 		}
 	}
-	if cmd.Flags().Changed("max-attempts") {
-		body.MaxAttempts = f.attempts
+	if f.timeout == nil {
+		return nil
 	}
-	timeout, err := givenSeconds(cmd, "timeout", f.timeout)
-	if err != nil || timeout == nil {
-		return err
+	if *f.timeout == 0 {
+		f.timeout = nil // in the request a null
 	}
-	if *timeout == 0 {
-		timeout = nil // in the request a null
-	}
-	body.Timeout, err = json.Marshal(timeout)
+	body.Timeout, err = json.Marshal(f.timeout)
 	return err
 }
 

@@ -44,6 +44,9 @@ func loginCmd(g *globals) *cobra.Command {
 			"  stint login --server https://stint.example.com --name ada --session 8h --scopes jobs:read,explore",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if in.life%time.Second != 0 || in.session%time.Second != 0 {
+				return usagef("--ttl and --session are in whole seconds")
+			}
 			make := g.linkThroughServer
 			if g.onDatabase(in.owner) {
 				make = g.linkOnDatabase

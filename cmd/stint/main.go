@@ -105,7 +105,7 @@ func rootCmd(g *globals) *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&g.DB, "db", "sqlite:stint.db", "database: sqlite:PATH or postgres://…, without a password")
 	flags.StringVar(&g.server, "server", "http://127.0.0.1:8480", "the server's URL")
-	flags.StringVar(&g.tokenFile, "token-file", "stint.db.token", "file with the token; STINT_TOKEN holds the token itself")
+	flags.StringVar(&g.tokenFile, "token-file", "stint.db.token", "file with the token; STINT_TOKEN, which holds the token itself, comes before STINT_TOKEN_FILE")
 	flags.StringVar(&g.caFile, "ca-file", "", "PEM file with the authorities that the server's certificate may come from (default the system's)")
 	flags.StringVarP(&g.Output, "output", "o", "", "table, json or jsonl (default table on a terminal, else json)")
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "print ids and errors only")
@@ -151,6 +151,9 @@ func noSubcommand(cmd *cobra.Command, args []string) error {
 
 // resolve fills in what the environment sets, and refuses what cannot be meant.
 func (g *globals) resolve(cmd *cobra.Command) error {
+	if err := refuseEmpty(cmd.Flags()); err != nil {
+		return err
+	}
 	s, err := resolve(cmd.Flags())
 	if err != nil {
 		return err

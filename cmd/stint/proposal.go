@@ -30,13 +30,11 @@ func proposalCmd(g *globals) *cobra.Command {
 func proposalListCmd(g *globals) *cobra.Command {
 	var list listFlags
 	var p client.ListProposalsParams
-	var state, stream, author string
 	cmd := &cobra.Command{
 		Use:   "list REPO",
 		Short: "List the proposals of a repository, newest first",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p.State, p.Stream, p.Author = optional(client.ListProposalsParamsState(state)), optional(stream), optional(author)
 			return g.printPages(cmd, list, func(ctx context.Context, c *client.Client, limit *int64, cursor *string) (*http.Response, error) {
 				p.Limit, p.Cursor = limit, cursor
 				return c.ListProposals(ctx, args[0], &p)
@@ -44,9 +42,9 @@ func proposalListCmd(g *globals) *cobra.Command {
 		},
 	}
 	list.add(cmd)
-	cmd.Flags().StringVar(&state, "state", "", "open, merged or closed")
-	cmd.Flags().StringVar(&stream, "stream", "", "into this stream")
-	cmd.Flags().StringVar(&author, "author", "", "of this author")
+	givenText(cmd.Flags(), &p.State, "state", "open, merged or closed")
+	givenText(cmd.Flags(), &p.Stream, "stream", "into this stream")
+	givenText(cmd.Flags(), &p.Author, "author", "of this author")
 	return cmd
 }
 

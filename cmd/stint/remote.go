@@ -16,11 +16,12 @@ import (
 	"github.com/stint-run/stint/gen/client"
 )
 
-// readToken finds the token: a file that was named, else STINT_TOKEN, else the
-// file that a server on SQLite writes beside stint.db.
+// readToken finds the token: in the file of --token-file, else in STINT_TOKEN, else
+// in the file of STINT_TOKEN_FILE, else in the one that a server on SQLite writes
+// beside stint.db.
 func (g *globals) readToken() error {
 	named := g.settings.given("token-file")
-	if env := os.Getenv("STINT_TOKEN"); env != "" && !named {
+	if env := os.Getenv("STINT_TOKEN"); env != "" && g.settings.of("token-file").Source != fromFlag {
 		g.token = strings.TrimSpace(env)
 		return nil
 	}
@@ -108,13 +109,4 @@ func (g *globals) printPages(cmd *cobra.Command, list listFlags, get func(ctx co
 		return err
 	}
 	return g.printList(cmd, all, columns...)
-}
-
-// optional is nil for the zero value: a parameter that is not sent.
-func optional[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/gen/client"
@@ -17,35 +18,24 @@ func repoCmd(g *globals) *cobra.Command {
 	return cmd
 }
 
-// repoName are the flags that name a repository.
-type repoName struct{ forge, host, namespace, name string }
-
-func (n *repoName) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&n.forge, "forge", "", "github, gitea, forgejo or gitlab")
-	cmd.Flags().StringVar(&n.host, "host", "", "host of the forge")
-	cmd.Flags().StringVar(&n.namespace, "namespace", "", "owner or group on the forge; case does not count")
-	cmd.Flags().StringVar(&n.name, "name", "", "name of the repository; case does not count")
-}
-
 func repoTrackCmd(g *globals) *cobra.Command {
-	var name repoName
-	var stream string
+	var body client.TrackRepoRequest
+	var forge *client.TrackRepoRequestForge
+	var namespace, name *string
 	cmd := &cobra.Command{
 		Use:   "track --forge F --namespace N --name N",
 		Short: "Track a repository, or find the one that is tracked",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := given(cmd, "forge", "namespace", "name"); err != nil {
+			if err := require(cmd, "forge", "namespace", "name"); err != nil {
 				return err
 			}
 			c, err := g.api()
 			if err != nil {
 				return err
 			}
-			done, err := api.Answer[client.Tracked](c.TrackRepo(cmd.Context(), nil, client.TrackRepoRequest{
-				Forge: client.TrackRepoRequestForge(name.forge), Host: optional(name.host),
-				Namespace: name.namespace, Name: name.name, DefaultStream: optional(stream),
-			}))
+			body.Forge, body.Namespace, body.Name = *forge, *namespace, *name
+			done, err := api.Answer[client.Tracked](c.TrackRepo(cmd.Context(), nil, body))
 			if err != nil {
 				return err
 			}
@@ -57,33 +47,27 @@ func repoTrackCmd(g *globals) *cobra.Command {
 			return g.printAction(cmd, done.Raw, r.ID, words)
 		},
 	}
-	name.add(cmd)
-	cmd.Flags().StringVar(&stream, "default-stream", "", "where proposals usually go, such as main")
+	repoNameFlags(cmd.Flags(), &forge, &body.Host, &namespace, &name)
+	givenText(cmd.Flags(), &body.DefaultStream, "default-stream", "where proposals usually go, such as main")
 	return cmd
 }
 
-// given refuses a command line that lacks one of the flags.
-func given(cmd *cobra.Command, flags ...string) error {
-	for _, flag := range flags {
-		if !cmd.Flags().Changed(flag) {
-			return usagef("--%s is missing", flag)
-		}
-	}
-	return nil
+// repoNameFlags adds the flags that name a repository.
+func repoNameFlags[F ~string](flags *pflag.FlagSet, forge **F, host, namespace, name **string) {
+	givenText(flags, forge, "forge", "github, gitea, forgejo or gitlab")
+	givenText(flags, host, "host", "host of the forge")
+	givenText(flags, namespace, "namespace", "owner or group on the forge; case does not count")
+	givenText(flags, name, "name", "name of the repository; case does not count")
 }
 
 func repoListCmd(g *globals) *cobra.Command {
 	var list listFlags
-	var name repoName
+	var p client.ListReposParams
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List repositories, newest first; with --namespace and --name look one up",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p := client.ListReposParams{
-				Forge: optional(client.ListReposParamsForge(name.forge)), Host: optional(name.host),
-				Namespace: optional(name.namespace), Name: optional(name.name),
-			}
 			return g.printPages(cmd, list, func(ctx context.Context, c *client.Client, limit *int64, cursor *string) (*http.Response, error) {
 				p.Limit, p.Cursor = limit, cursor
 				return c.ListRepos(ctx, &p)
@@ -91,7 +75,7 @@ func repoListCmd(g *globals) *cobra.Command {
 		},
 	}
 	list.add(cmd)
-	name.add(cmd)
+	repoNameFlags(cmd.Flags(), &p.Forge, &p.Host, &p.Namespace, &p.Name)
 	return cmd
 }
 

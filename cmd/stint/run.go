@@ -19,13 +19,11 @@ func runCmd(g *globals) *cobra.Command {
 func runListCmd(g *globals) *cobra.Command {
 	var list listFlags
 	var p client.ListRunsParams
-	var job, status, kind string
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List runs, newest first",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p.JobID, p.Status, p.Kind = optional(job), optional(client.ListRunsParamsStatus(status)), optional(client.ListRunsParamsKind(kind))
 			return g.printPages(cmd, list, func(ctx context.Context, c *client.Client, limit *int64, cursor *string) (*http.Response, error) {
 				p.Limit, p.Cursor = limit, cursor
 				return c.ListRuns(ctx, &p)
@@ -33,9 +31,9 @@ func runListCmd(g *globals) *cobra.Command {
 		},
 	}
 	list.add(cmd)
-	cmd.Flags().StringVar(&job, "job", "", "of this job")
-	cmd.Flags().StringVar(&status, "status", "", "as recorded: running, succeeded, failed, cancelled, abandoned, …")
-	cmd.Flags().StringVar(&kind, "kind", "", "job, scheduled, manual, browser or webhook")
+	givenText(cmd.Flags(), &p.JobID, "job", "of this job")
+	givenText(cmd.Flags(), &p.Status, "status", "as recorded: running, succeeded, failed, cancelled, abandoned, …")
+	givenText(cmd.Flags(), &p.Kind, "kind", "job, scheduled, manual, browser or webhook")
 	return cmd
 }
 

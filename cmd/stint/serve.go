@@ -75,8 +75,11 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 	if err != nil {
 		return usage(err)
 	}
-	if f.maxConns < 0 || f.drainDelay < 0 {
-		return usage(errors.New("--pg-max-conns and --drain-delay are not negative"))
+	if g.settings.given("pg-max-conns") && f.maxConns < 1 {
+		return usagef("--pg-max-conns is at least 1")
+	}
+	if f.drainDelay < 0 {
+		return usagef("--drain-delay is not negative")
 	}
 	config := server.Config{Version: version(), Log: log, URL: g.DB, Migrate: mode, DrainDelay: f.drainDelay, ReapEvery: f.reapEvery, IdempotencyTTL: f.keyTTL}
 	if err := config.Check(); err != nil || f.reapEvery == 0 {

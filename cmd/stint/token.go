@@ -62,6 +62,9 @@ func tokenCreateCmd(g *globals) *cobra.Command {
 			if len(in.scopes) == 0 {
 				return usagef("--scopes is missing: admin, or some of jobs:enqueue, jobs:work, jobs:read, …")
 			}
+			if cmd.Flags().Changed("expires-in") && in.expiresIn <= 0 {
+				return usagef("--expires-in is above 0; without it the token works for ever")
+			}
 			make := g.makeThroughServer
 			if g.onDatabase(in.owner) {
 				make = g.makeOnDatabase

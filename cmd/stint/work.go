@@ -111,7 +111,7 @@ func workCmd(g *globals) *cobra.Command {
 
 func runWork(cmd *cobra.Command, g *globals, f *workFlags) (err error) {
 	c := f.Config
-	if err := checkWork(c); err != nil {
+	if err := checkWork(c, func(flag string) bool { return cmd.Flags().Changed(flag) || g.settings.given(flag) }); err != nil {
 		return usage(err)
 	}
 	if c.Exits, err = outcome.ParseExits(f.snooze, f.final); err != nil {
@@ -137,7 +137,9 @@ func runWork(cmd *cobra.Command, g *globals, f *workFlags) (err error) {
 	return work.Run(cmd.Context(), c)
 }
 
-func checkWork(c work.Config) error {
+// checkWork judges the configuration; given tells which flags are not at their
+// defaults, where zero is none.
+func checkWork(c work.Config, given func(flag string) bool) error {
 	switch {
 	case len(c.Kinds) == 0:
 		return errors.New("--kinds is missing")
@@ -145,14 +147,16 @@ func checkWork(c work.Config) error {
 		return errors.New("the command is missing: it stands behind --")
 	case c.Concurrency < 1:
 		return errors.New("--concurrency is at least 1")
-	case c.Lease != 0 && (c.Lease < 10*time.Second || c.Lease > 24*time.Hour || c.Lease%time.Second != 0):
+	case given("lease") && (c.Lease < 10*time.Second || c.Lease > 24*time.Hour || c.Lease%time.Second != 0):
 		return errors.New("--lease is 10s to 24h, in whole seconds")
-	case c.Timeout != 0 && !isTimeout(c.Timeout):
-		return errors.New(timeoutRange)
+	case given("timeout") && (c.Timeout < time.Second || c.Timeout > 7*24*time.Hour || c.Timeout%time.Second != 0):
+		return errors.New("--timeout is 1s to 168h, in whole seconds")
 	case c.LogBytes < 0 || c.LogBytes > 64<<10:
 		return errors.New("--log-bytes is 0 to 65536")
-	case c.Grace < 0 || c.ExitWhenIdle < 0 || c.MaxJobs < 0:
-		return errors.New("--grace, --exit-when-idle and --max-jobs are not negative")
+	case c.Grace < 0:
+		return errors.New("--grace is not negative")
+	case given("exit-when-idle") && c.ExitWhenIdle <= 0, given("max-jobs") && c.MaxJobs < 1:
+		return errors.New("--exit-when-idle and --max-jobs are above 0")
 	}
 	return nil
 }
