@@ -175,8 +175,8 @@ func TestReadinessShowsWhoHoldsALease(t *testing.T) {
 			m.turn()
 			h := health(t, control.NewReadiness(s, m.Runner, nil))
 			got, err := json.Marshal(h.Loops[0].Lease)
-			if err != nil || string(got) != want || h.Holder != m.Holder() || h.Holder == "" {
-				t.Errorf("replica %d: %s of %q, %v, want %s of %q", i, got, h.Holder, err, want, m.Holder())
+			if err != nil || string(got) != want || h.Holder == nil || *h.Holder != m.Holder() || *h.Holder == "" {
+				t.Errorf("replica %d: %s of %v, %v, want %s of %q", i, got, h.Holder, err, want, m.Holder())
 			}
 		}
 	})

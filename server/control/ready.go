@@ -47,7 +47,7 @@ type Health struct {
 	Pending  []string     `json:"pending"` // versions to be applied
 	Ahead    []string     `json:"ahead"`   // versions this build does not know
 	Pool     PoolHealth   `json:"pool"`
-	Holder   string       `json:"holder"` // this replica's name on leases
+	Holder   *string      `json:"holder"` // this replica's name on leases; null for who may not list them
 	Loops    []LoopHealth `json:"loops"`
 
 	// OldestOverdueSeconds is the age that Overdue found; null if it found none.
@@ -90,14 +90,17 @@ func (r *Readiness) Ready(ctx context.Context) error {
 }
 
 // Health is the Health of this replica, whether Ready or not: what Ready depends
-// on, the pool and the loops.
-func (r *Readiness) Health(ctx context.Context) (any, error) {
+// on, the pool and the loops. Its name on leases tells host and process: names
+// says whether the caller may see it.
+func (r *Readiness) Health(ctx context.Context, names bool) (any, error) {
 	h, err := r.check(ctx)
 	h.Pool = PoolHealth(r.store.Pool())
 	h.OldestOverdueSeconds = r.oldestOverdue(ctx)
 	h.Loops = []LoopHealth{}
 	if r.runner != nil {
-		h.Holder = r.runner.Holder()
+		if holder := r.runner.Holder(); names {
+			h.Holder = &holder
+		}
 		for _, s := range r.runner.Status() {
 			h.Loops = append(h.Loops, loopHealth(s))
 		}

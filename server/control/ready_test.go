@@ -101,9 +101,12 @@ func TestVerboseShowsTheOldestOverdueLease(t *testing.T) {
 // health is what /readyz?verbose shows; it and Ready judge alike.
 func health(t *testing.T, r *control.Readiness) control.Health {
 	t.Helper()
-	h, err := r.Health(t.Context())
+	h, err := r.Health(t.Context(), true)
 	if ready := r.Ready(t.Context()); (err == nil) != (ready == nil) {
 		t.Errorf("Health says %v, Ready %v", err, ready)
+	}
+	if stranger, _ := r.Health(t.Context(), false); stranger.(control.Health).Holder != nil {
+		t.Errorf("a stranger learns the holder %s", *stranger.(control.Health).Holder)
 	}
 	return h.(control.Health)
 }

@@ -17,10 +17,11 @@ import (
 )
 
 // Readiness says whether this replica can serve. Health is Ready with what the
-// replica knows of itself, for /readyz?verbose.
+// replica knows of itself, for /readyz?verbose; names of hosts and processes are
+// for a caller who may see them.
 type Readiness interface {
 	Ready(ctx context.Context) error
-	Health(ctx context.Context) (detail any, err error)
+	Health(ctx context.Context, names bool) (detail any, err error)
 }
 
 // Config is what an API is made from.

@@ -26,6 +26,7 @@ import (
 const (
 	adminToken  = "stint_admin"
 	readerToken = "stint_reader"
+	opsToken    = "stint_ops"
 	otherToken  = "stint_other" // of the same owner as adminToken
 
 	sessionSecret = "stint_session_admin"
@@ -99,6 +100,7 @@ func serve(t *testing.T, s *store.Store, c web.Config) *edge {
 	c.Verifier = tokens{
 		adminToken:    {OwnerID: owner.ID, TokenID: "tok_admin", Scopes: []string{web.ScopeAdmin}},
 		otherToken:    {OwnerID: owner.ID, TokenID: "tok_other", Scopes: []string{web.ScopeAdmin}},
+		opsToken:      {OwnerID: owner.ID, TokenID: "tok_ops", Scopes: []string{web.ScopeOpsRead}},
 		readerToken:   {OwnerID: owner.ID, TokenID: "tok_reader", Scopes: []string{web.ScopeJobsRead}},
 		"stint_bob":   {OwnerID: foreign.ID, TokenID: "tok_bob", Scopes: []string{web.ScopeAdmin}},
 		sessionSecret: {OwnerID: owner.ID, TokenID: "tok_session", Kind: control.Session, Scopes: []string{web.ScopeAdmin}},

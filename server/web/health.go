@@ -1,7 +1,9 @@
 package web
 
 import (
+	"context"
 	"net/http"
+	"time"
 
 	"github.com/stint-run/stint/server/fault"
 )
@@ -36,7 +38,8 @@ func (a *API) livez(w http.ResponseWriter, r *http.Request) {
 }
 
 // readyz answers whether this replica should get requests: 503 while it drains
-// or cannot serve. ?verbose adds what the replica knows of itself.
+// or cannot serve. ?verbose adds what the replica knows of itself, and its name on
+// leases for whoever may list them.
 func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
 	detail, err := a.readiness(r)
 	if err != nil {
@@ -62,7 +65,7 @@ func (a *API) readiness(r *http.Request) (detail any, err error) {
 	switch {
 	case a.ready == nil || (draining && !verbose):
 	case verbose:
-		detail, err = a.ready.Health(r.Context())
+		detail, err = a.ready.Health(r.Context(), a.mayName(r))
 	default:
 		err = a.ready.Ready(r.Context())
 	}
@@ -73,6 +76,19 @@ func (a *API) readiness(r *http.Request) (detail any, err error) {
 		return detail, unready(r, err)
 	}
 	return detail, nil
+}
+
+// nameTime bounds how long a probe waits to learn who asks: it must tell of a
+// database that is away in time.
+const nameTime = 200 * time.Millisecond
+
+// mayName reports whether the caller may see who holds leases, as in their list.
+// Whoever is not known in time may not: no token is needed, so none is refused.
+func (a *API) mayName(r *http.Request) bool {
+	ctx, cancel := context.WithTimeout(r.Context(), nameTime)
+	defer cancel()
+	p, err := a.identify(r.WithContext(ctx))
+	return err == nil && p.Allows(ScopeOpsRead)
 }
 
 func (a *API) stopping() bool {

@@ -23,8 +23,8 @@ import (
 type readiness struct{ err error }
 
 func (r readiness) Ready(context.Context) error { return r.err }
-func (r readiness) Health(context.Context) (any, error) {
-	return map[string]int{"pool": 3}, r.err
+func (r readiness) Health(_ context.Context, names bool) (any, error) {
+	return map[string]any{"pool": 3, "names": names}, r.err
 }
 
 func TestReadiness(t *testing.T) {
@@ -48,8 +48,30 @@ func TestReadiness(t *testing.T) {
 			t.Errorf("%v: %s", tt.err, got.body)
 		}
 		got = e.do(t, "GET", "/readyz?verbose", "", "Authorization", "")
-		if got.Status != tt.status || !strings.Contains(got.body, `"replica":{"pool":3}`) {
+		if got.Status != tt.status || !strings.Contains(got.body, `"replica":{"names":false,"pool":3}`) {
 			t.Errorf("%v, verbose: %s", tt.err, got.body)
+		}
+	}
+}
+
+// TestReadinessNamesHoldersToWhoMayListLeases: strangers, and tokens that cannot be
+// checked, get all the rest.
+func TestReadinessNamesHoldersToWhoMayListLeases(t *testing.T) {
+	t.Parallel()
+	e := one(t, web.Config{Readiness: readiness{}})
+	for _, tt := range []struct {
+		name, value string
+		names       bool
+	}{
+		{"Authorization", "", false},
+		{"Authorization", "Bearer " + readerToken, false},
+		{"Authorization", "Bearer stint_unknown", false},
+		{"Authorization", "Bearer " + adminToken, true},
+		{"Authorization", "Bearer " + opsToken, true},
+	} {
+		got := e.do(t, "GET", "/readyz?verbose", "", tt.name, tt.value)
+		if want := fmt.Sprintf(`{"names":%v,"pool":3}`, tt.names); got.Status != 200 || !strings.Contains(got.body, want) {
+			t.Errorf("%s: %d %s, want %s", tt.value, got.Status, got.body, want)
 		}
 	}
 }
