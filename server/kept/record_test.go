@@ -153,9 +153,11 @@ func fillControl(t *testing.T, q model.Querier, owner string) error {
 	return err
 }
 
-// fillRuns leaves a kind with a time limit, a warning, and two pieces of what one
-// attempt printed.
+// fillRuns leaves a kind with a time limit, a warning, two pieces of what one
+// attempt printed, and an old name of a repository.
 func fillRuns(t *testing.T, s *store.Store) {
+	dbtest.SQL(t, s, `insert into repo_names (owner_id, forge, host, namespace, name, repo_id, replaced_at)
+		select owner_id, forge, host, 'acme', 'gadget', id, created_at from repos where name = 'Widget'`)
 	dbtest.SQL(t, s, "update job_kinds set timeout_seconds = 604800 where name = 'review'")
 	dbtest.SQL(t, s, "update runs set warning = 'The result was no JSON: ü' where status = 'succeeded'")
 	for i := range 2 {
@@ -190,7 +192,7 @@ func columnsOf(t *testing.T, s *store.Store) map[string][]map[string]any {
 // copyRows puts the rows into SQLite, parents first.
 func copyRows(t *testing.T, s *store.Store, rows map[string][]map[string]any) {
 	db := dbtest.DB(t, s)
-	order := []string{"owners", "tokens", "meta", "idempotency_keys", "repos", "job_kinds", "jobs", "runs",
+	order := []string{"owners", "tokens", "meta", "idempotency_keys", "repos", "repo_names", "job_kinds", "jobs", "runs",
 		"run_logs", "proposals", "proposal_transitions", "leases", "workers", "login_links"}
 	for table := range rows {
 		if !slices.Contains(order, table) {

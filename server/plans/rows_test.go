@@ -36,6 +36,7 @@ type nameOfRow struct{}
 var given = map[string]record{
 	"idempotency_keys":     {"status": 200},
 	"repos":                {"forge": "github", "host": "github.com", "namespace": "acme"},
+	"repo_names":           {"forge": "github", "host": "github.com", "namespace": "acme"},
 	"job_kinds":            {"lease_seconds": 60, "max_attempts": 5, "backoff_base_seconds": 5, "backoff_cap_seconds": 9},
 	"jobs":                 {"kind": "build", "state": "pending", "priority": 3, "attempt": 0, "max_attempts": 5, "key": nameOfRow{}},
 	"runs":                 {"kind": "job", "status": "running", "origin": "live", "job_id": nameOfRow{}, "token_hash": nameOfRow{}, "scheduler_managed": false},
