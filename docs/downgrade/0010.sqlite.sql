@@ -1,6 +1,18 @@
--- From 0013 back to 0010, on SQLite. Stop the server first; what only
+-- From 0019 back to 0010, on SQLite. Stop the server first; what only
 -- the newer build knows is gone after this. Made of the migrations' down parts: edit those.
 begin immediate;
+
+alter table leases drop constraint leases_times_check;
+
+alter table login_links drop constraint login_links_times_check;
+
+alter table tokens drop constraint tokens_times_check;
+
+alter table idempotency_keys drop constraint idempotency_keys_times_check;
+
+alter table runs drop constraint runs_times_check;
+
+alter table jobs drop constraint jobs_times_check;
 
 drop table repo_names;
 
@@ -12,6 +24,6 @@ alter table login_links drop column created_by;
 drop index tokens_by_maker;
 alter table tokens drop column created_by;
 
-delete from schema_migrations where version in ('0011', '0012', '0013');
+delete from schema_migrations where version in ('0011', '0012', '0013', '0014', '0015', '0016', '0017', '0018', '0019');
 
 commit;
