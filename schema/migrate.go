@@ -85,6 +85,16 @@ func Status(ctx context.Context, o Options) ([]Version, error) {
 	return st.versions(), s.explain("read versions of", err)
 }
 
+// Check fails by what recorded versions do not show: an index that is not valid,
+// with the code [CodeBadIndex]. It changes nothing.
+func Check(ctx context.Context, o Options) error {
+	s, err := newSession(o)
+	if err != nil {
+		return err
+	}
+	return s.explain("check", s.check(ctx))
+}
+
 // Plan returns what Migrate would apply, in order. It changes nothing.
 func Plan(ctx context.Context, o Options) ([]Step, error) {
 	s, err := newSession(o)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -67,16 +68,33 @@ func reportJSON(r schema.Report) any {
 func migrateStatusCmd(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "List every version: applied, pending, unknown, edited, out_of_order",
+		Short: "List every version: applied, pending, unknown, edited, out_of_order; then each invalid_index",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			versions, err := schema.Status(cmd.Context(), schema.Options{URL: g.DB})
 			if err != nil {
 				return laterIfAway(err)
 			}
+			err = schema.Check(cmd.Context(), schema.Options{URL: g.DB})
+			if bad, ok := errors.AsType[*schema.Error](err); ok && bad.Code == schema.CodeBadIndex {
+				versions, err = append(versions, invalidIndexes(bad.Names)...), nil
+				fmt.Fprintln(cmd.ErrOrStderr(), "stint:", bad.Detail)
+			}
+			if err != nil {
+				return laterIfAway(err)
+			}
 			return printVersions(cmd.OutOrStdout(), g.Output, versions)
 		},
 	}
+}
+
+// invalidIndexes are lines of a status without a version: which migration
+// builds an index is not recorded.
+func invalidIndexes(names []string) (lines []schema.Version) {
+	for _, name := range names {
+		lines = append(lines, schema.Version{Name: name, State: schema.CodeBadIndex})
+	}
+	return lines
 }
 
 func printVersions(w io.Writer, output string, versions []schema.Version) error {
@@ -92,7 +110,7 @@ func printVersions(w io.Writer, output string, versions []schema.Version) error 
 		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "VERSION\tSTATE\tFILE")
+	fmt.Fprintln(t, "VERSION\tSTATE\tNAME")
 	for _, v := range versions {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", v.Version, v.State, v.Name)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stint-run/stint/schema"
+	"github.com/stint-run/stint/server/dbtest"
 )
 
 // migrate runs "stint migrate args…" and returns what it printed.
@@ -63,6 +64,41 @@ func TestMigrateStatusIsATableOrJSON(t *testing.T) {
 	out, _, err = migrate(t, g, "status")
 	if err != nil || strings.Count(out, "\n") != len(got.Data) {
 		t.Errorf("jsonl: %q %v", out, err)
+	}
+}
+
+// TestMigrateStatusNamesAnInvalidIndex, as verify, up and doctor do.
+func TestMigrateStatusNamesAnInvalidIndex(t *testing.T) {
+	t.Parallel()
+	g := globals{DB: dbtest.Fresh(t, schema.Postgres)}
+	dbtest.Plant(t, g.DB, "update pg_index set indisvalid = false where indexrelid = 'jobs_by_state'::regclass")
+	want := schema.Version{Name: "jobs_by_state", State: "invalid_index"}
+	for _, g.Output = range []string{"table", "json", "jsonl"} {
+		out, log, err := migrate(t, g, "status")
+		if err != nil || !strings.Contains(log, "run `reindex index concurrently jobs_by_state`") {
+			t.Errorf("%s: %q %v", g.Output, log, err)
+		}
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		last := schema.Version{}
+		switch g.Output {
+		case "table":
+			if fields := strings.Fields(lines[len(lines)-1]); len(fields) == 2 {
+				last = schema.Version{State: fields[0], Name: fields[1]}
+			}
+		case "json":
+			var all struct{ Data []schema.Version }
+			if err := json.Unmarshal([]byte(out), &all); err != nil {
+				t.Fatal(err)
+			}
+			last = all.Data[len(all.Data)-1]
+		case "jsonl":
+			if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if last != want {
+			t.Errorf("%s ends with %+v: %s", g.Output, last, out)
+		}
 	}
 }
 
