@@ -3,7 +3,6 @@ package schema
 import (
 	"errors"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -41,23 +40,11 @@ func locate(raw string) (location, error) {
 	case engine == Postgres:
 		return locateServer(raw)
 	}
-	path, err := filePath(raw)
+	path, err := FilePath(raw)
 	if err != nil {
 		return location{}, badURL(err.Error())
 	}
-	return location{engine: SQLite, path: resolved(path)}, nil
-}
-
-// resolved follows links, so that two names of one file share one lock. A file
-// that is yet to be made has only the links of its folder.
-func resolved(path string) string {
-	if p, err := filepath.EvalSymlinks(path); err == nil {
-		return p
-	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path))
-	}
-	return path
+	return location{engine: SQLite, path: path}, nil
 }
 
 const unreadable = "it cannot be read; write special characters of a password percent-encoded (@ is %40, / is %2F, % is %25)"

@@ -64,19 +64,20 @@ var creating sync.Mutex
 
 // CreateFile makes the file, unless it is there, for its owner's eyes only
 // (SQLite gives the log the same mode), and explains the mistakes that a path
-// can hold. A file that exists is not opened: closing it would drop every lock
+// can hold. Its links are followed already ([FilePath]): SQLite itself would make
+// the file behind one, for everybody's eyes. A file that exists is not opened: closing it would drop every lock
 // that SQLite holds on it elsewhere in this process. The mutex keeps that true
 // for a file that another goroutine is just making.
 func CreateFile(path string) error {
 	creating.Lock()
 	defer creating.Unlock()
-	if info, err := os.Stat(path); err == nil {
-		if info.IsDir() {
-			return errors.New("it is a directory")
-		}
-		return nil
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return errors.New("it is a directory")
+	case err == nil || !errors.Is(err, fs.ErrNotExist):
+		return err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, private)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return nil
@@ -85,8 +86,11 @@ func CreateFile(path string) error {
 	case err != nil:
 		return err
 	}
-	return f.Close()
+	return errors.Join(f.Chmod(private), f.Close()) // the umask may have taken too much
 }
+
+// private is the mode of a file with rows in it.
+const private fs.FileMode = 0o600
 
 // beforeCommit refuses to commit rows whose parents are gone.
 func (e sqliteEngine) beforeCommit(tx dbutil.Transaction) error {

@@ -1,9 +1,11 @@
 package schema
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,17 +29,46 @@ func EngineOf(raw string) (string, error) {
 }
 
 // FilePath is the absolute path of the file that sqlite:PATH (or sqlite://PATH)
-// names. The path is taken literally: %, ? and # are characters of it.
+// names, links followed: all that use one file call it by one name, beside which
+// its log, lock and token stand. The path is taken literally: %, ? and # are
+// characters of it.
 func FilePath(raw string) (string, error) {
 	path, err := filePath(raw)
 	if err != nil {
 		return "", err
 	}
-	abs, err := filepath.Abs(path)
+	abs, err := filepath.Abs(followed(path))
 	if err != nil {
 		return "", fmt.Errorf("find the database %s: %w", path, err)
 	}
 	return abs, nil
+}
+
+// maxLinks is how many links Linux follows in one path.
+const maxLinks = 40
+
+// followed is a path without links, also where the last of them leads to a file
+// that is yet to be made. What cannot be followed stays: opening it says why.
+func followed(path string) string {
+	for range maxLinks {
+		if there, err := filepath.EvalSymlinks(path); err == nil {
+			return there
+		}
+		dir, name := filepath.Split(path) // unlike Dir it leaves link/.. as it is
+		dir, err := filepath.EvalSymlinks(cmp.Or(dir, "."))
+		if err != nil {
+			return path
+		}
+		path = filepath.Join(dir, name)
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path
+		}
+		if path = to; !filepath.IsAbs(to) {
+			path = dir + string(filepath.Separator) + to
+		}
+	}
+	return path
 }
 
 // filePath is the path as the URL writes it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -151,9 +152,16 @@ func issueLocal(ctx context.Context, s *store.Store) (token string, err error) {
 
 // writePrivate puts a file in place whole, readable by its owner alone.
 func writePrivate(path, text string) error {
-	temp := path + ".new"
-	if err := os.WriteFile(temp, []byte(text), 0o600); err != nil {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new") // never a file or link that is there
+	if err != nil {
 		return err
 	}
-	return os.Rename(temp, path)
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Chmod(0o600), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
 }

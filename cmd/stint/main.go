@@ -92,6 +92,9 @@ func execute(ctx context.Context, root *cobra.Command) error {
 	return err
 }
 
+// defaultDB is the database that no flag and no variable names.
+const defaultDB = "sqlite:stint.db"
+
 func rootCmd(g *globals) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "stint",
@@ -103,7 +106,7 @@ func rootCmd(g *globals) *cobra.Command {
 		},
 	}
 	flags := root.PersistentFlags()
-	flags.StringVar(&g.DB, "db", "sqlite:stint.db", "database: sqlite:PATH or postgres://…, without a password")
+	flags.StringVar(&g.DB, "db", defaultDB, "database: sqlite:PATH or postgres://…, without a password")
 	flags.StringVar(&g.server, "server", "http://127.0.0.1:8480", "the server's URL")
 	flags.StringVar(&g.tokenFile, "token-file", "stint.db.token", "file with the token; STINT_TOKEN, which holds the token itself, comes before STINT_TOKEN_FILE")
 	flags.StringVar(&g.caFile, "ca-file", "", "PEM file with the authorities that the server's certificate may come from (default the system's)")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/gen/client"
+	"github.com/stint-run/stint/server/store"
 )
 
 // readToken finds the token: in the file of --token-file, else in STINT_TOKEN, else
@@ -25,7 +26,11 @@ func (g *globals) readToken() error {
 		g.token = strings.TrimSpace(env)
 		return nil
 	}
-	text, err := os.ReadFile(g.tokenFile)
+	file := g.tokenFile
+	if path, err := store.SQLitePath(defaultDB); err == nil && !named {
+		file = path + ".token" // where a server writes it if stint.db is a link
+	}
+	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) && !named {
 		return nil
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,14 +20,14 @@ var ErrServed = errors.New("the database has a server already")
 // only their own claimers, and each believe that it sees all the work. Commands
 // that work beside a server, as migrations and backups do, hold nothing.
 //
-// What is locked is PATH.server, links of PATH resolved, which names its holder.
-// The file stays: removing it would let two processes hold "it".
+// What is locked is PATH.server, PATH being what SQLitePath gives; it names its
+// holder. The file stays: removing it would let two processes hold "it".
 func Hold(path string) (release func(), err error) {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
 	name := path + ".server"
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err := schema.CreateFile(name); err != nil {
+		return nil, fmt.Errorf("mark the database as served: %w", err)
+	}
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		return nil, fmt.Errorf("mark the database as served: %w", err)
 	}
@@ -85,8 +84,7 @@ func holder(name string) string {
 	return "another process"
 }
 
-// hold holds a file that is to be served, which must be there for its links to
-// be resolved.
+// hold holds a file that is to be served, which it makes if it is not there.
 func hold(path string, c Config) (release func(), err error) {
 	if !c.Serve {
 		return func() {}, nil

@@ -12,7 +12,8 @@ const (
 // package schema.
 func EngineOf(raw string) (string, error) { return schema.EngineOf(raw) }
 
-// SQLitePath is the absolute path of the file that sqlite:PATH names.
+// SQLitePath is the absolute path of the file that sqlite:PATH names, links
+// followed.
 func SQLitePath(raw string) (string, error) { return schema.FilePath(raw) }
 
 // Redact is the database URL without its passwords.

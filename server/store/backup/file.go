@@ -23,7 +23,7 @@ func newPartial(final string) (partial, error) {
 	if err != nil {
 		return partial{}, err
 	}
-	return partial{f.Name(), final}, f.Close()
+	return partial{f.Name(), final}, errors.Join(f.Chmod(0o600), f.Close()) // the umask may have taken too much
 }
 
 // vacant refuses a name that is taken.
