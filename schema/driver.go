@@ -122,6 +122,7 @@ func insertVersion(tx dbutil.Transaction, m migration) error {
 // statement runs under ctx.
 type boundConnector struct {
 	driver.Connector
+	reads   driver.Connector // asked next if no server takes writes; may be nil
 	ctx     context.Context
 	session string // run when connected
 	begin   string // run at the start of each transaction
@@ -129,6 +130,9 @@ type boundConnector struct {
 
 func (c boundConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(c.ctx)
+	if c.reads != nil && takesNoWrites(err) {
+		conn, err = c.reads.Connect(c.ctx)
+	}
 	if err != nil {
 		return nil, connectError(err)
 	}

@@ -24,6 +24,10 @@ const (
 	CodeLockLost    = "migration_lock_lost"    // the connection that held the lock went away
 	CodeForeign     = "foreign_database"       // tables of another program, and no versions
 	CodeBadURL      = "database_url"           // the URL cannot be understood
+	CodeEncoding    = "database_encoding"      // PostgreSQL's database is not UTF8
+	CodeSession     = "database_session"       // a pooler does not pass a setting on
+	CodeStandby     = "database_standby"       // the server is a standby; it may be promoted
+	CodeReadOnly    = "database_read_only"     // default_transaction_read_only is on
 )
 
 // Error is a refusal: nothing was changed by the step that is refused, and
@@ -40,9 +44,15 @@ func refuse(code string, names []string, format string, args ...any) *Error {
 	return &Error{Code: code, Names: names, Detail: fmt.Sprintf(format, args...)}
 }
 
+// Refusal is the [Error] in err's chain, or nil.
+func Refusal(err error) *Error {
+	e, _ := errors.AsType[*Error](err)
+	return e
+}
+
 // Code returns the code of the [Error] in err's chain, or "".
 func Code(err error) string {
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e := Refusal(err); e != nil {
 		return e.Code
 	}
 	return ""
@@ -97,11 +107,7 @@ func noTable(err error) bool {
 
 // noRights reports that the role or the file does not let us write.
 func noRights(err error) bool {
-	switch SQLState(err) {
-	case stateNoRights, stateReadOnly:
-		return true
-	}
-	if errors.Is(err, fs.ErrPermission) {
+	if SQLState(err) == stateNoRights || errors.Is(err, fs.ErrPermission) {
 		return true
 	}
 	switch primaryCode(err) {

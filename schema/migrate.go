@@ -62,6 +62,7 @@ func Verify(ctx context.Context, o Options) error {
 // RefuseForeign fails if the database holds another program's tables and no
 // versions of ours. It changes nothing.
 func RefuseForeign(ctx context.Context, o Options) error {
+	o.Mode = Off
 	s, err := newSession(o)
 	if err != nil {
 		return err
@@ -75,8 +76,9 @@ func RefuseForeign(ctx context.Context, o Options) error {
 
 // Status lists every version, whether it may be used or not, in order.
 // A database that does not exist yet is an error on PostgreSQL; on SQLite all
-// is pending.
+// is pending. Where no server takes writes, a standby may answer.
 func Status(ctx context.Context, o Options) ([]Version, error) {
+	o.Mode = Off
 	s, err := newSession(o)
 	if err != nil {
 		return nil, err
@@ -97,6 +99,7 @@ func Check(ctx context.Context, o Options) error {
 
 // Plan returns what Migrate would apply, in order. It changes nothing.
 func Plan(ctx context.Context, o Options) ([]Step, error) {
+	o.Mode = Off
 	s, err := newSession(o)
 	if err != nil {
 		return nil, err
@@ -175,8 +178,11 @@ func (s *session) explain(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if noRights(err) {
+	switch {
+	case noRights(err):
 		err = fmt.Errorf("%w: no right to do this; migrate as the owner of the database", err)
+	case SQLState(err) == stateReadOnly:
+		err = fmt.Errorf("%w: this session takes no writes: name the primary, or set default_transaction_read_only off", err)
 	}
 	return fmt.Errorf("%s %s: %w", doing, s.at.target(), s.at.hide(err))
 }

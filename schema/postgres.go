@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -21,19 +20,31 @@ import (
 const lockKey = 0x7374696e74 // "stint"
 
 type postgresEngine struct {
-	config *pgx.ConnConfig
+	config *pgx.ConnConfig // leads to a server that takes writes
+	reads  *pgx.ConnConfig // what to read by where no such server answers; nil: nothing
 	wait   time.Duration
 	log    *slog.Logger
 }
 
 func newPostgres(at location, o Options) (*postgresEngine, error) {
-	// Read as the store reads it: pgx alone would send pool_max_conns and its
-	// like to the server, which refuses them.
-	pool, err := pgxpool.ParseConfig(at.raw)
+	pool, err := PoolConfig(at.raw)
 	if err != nil {
-		return nil, parseError(at, err)
+		return nil, err
 	}
 	config := pool.ConnConfig
+	prepareConfig(config)
+	e := &postgresEngine{config: config, wait: o.LockTimeout, log: o.Log}
+	if o.Mode != Off {
+		RequireUTF8(config)
+	}
+	if o.Mode != Auto {
+		e.reads = config.Copy() // a standby can tell what is applied
+	}
+	RequireWrites(config, at.raw)
+	return e, nil
+}
+
+func prepareConfig(config *pgx.ConnConfig) {
 	// The simple protocol: files hold several statements, and poolers forget
 	// prepared ones.
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
@@ -45,7 +56,6 @@ func newPostgres(at location, o Options) (*postgresEngine, error) {
 	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 3 * time.Second}
 	}
-	return &postgresEngine{config: config, wait: o.LockTimeout, log: o.Log}, nil
 }
 
 // parseError drops the URL that pgx quotes around the fault, and the fault too
@@ -70,7 +80,9 @@ func (e *postgresEngine) open(ctx context.Context, write bool) (*sql.DB, error) 
 	c := boundConnector{Connector: stdlib.GetConnector(*e.config), ctx: ctx}
 	if write {
 		c.session = watchClient
-		c.begin = fmt.Sprintf("set local lock_timeout = %d; set local statement_timeout = 0", e.wait.Milliseconds())
+		c.begin = fmt.Sprintf("set transaction isolation level read committed; set local lock_timeout = %d; set local statement_timeout = 0", e.wait.Milliseconds())
+	} else if e.reads != nil {
+		c.reads = stdlib.GetConnector(*e.reads)
 	}
 	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(1)
@@ -80,8 +92,9 @@ func (e *postgresEngine) open(ctx context.Context, write bool) (*sql.DB, error) 
 // lock holds an advisory lock in an open transaction. Each part matters:
 // a session lock leaks through a pooler; a blocking wait for the lock keeps a
 // snapshot and deadlocks with "create index concurrently" of the process that
-// holds it, so the lock is polled; the extended protocol would keep a snapshot
-// as well; and a server that ends idle transactions must not end this one.
+// holds it, so the lock is polled; the extended protocol and any isolation but
+// read committed, which may be the role's default, would keep a snapshot as
+// well; and a server that ends idle transactions must not end this one.
 func (e *postgresEngine) lock(ctx context.Context, waiting func(time.Duration)) (lock, error) {
 	conn, err := e.connectOrCreate(ctx)
 	if err != nil {
@@ -89,7 +102,7 @@ func (e *postgresEngine) lock(ctx context.Context, waiting func(time.Duration)) 
 	}
 	err = poll(ctx, waiting, func() (taken bool, err error) {
 		// A transaction per try, for a pooler to give the server to others.
-		if _, err := conn.Exec(ctx, "begin"); err != nil {
+		if _, err := conn.Exec(ctx, "begin isolation level read committed"); err != nil {
 			return false, err
 		}
 		if err := conn.QueryRow(ctx, fmt.Sprintf("select pg_try_advisory_xact_lock(%d)", lockKey)).Scan(&taken); err != nil {
@@ -129,9 +142,13 @@ func (e *postgresEngine) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, connectError(err)
 }
 
-// connectError is the server's own answer, if it gave one: pgx puts in front
-// of it how every other way to connect went.
+// connectError is why the only server that was asked is refused, or the server's
+// own answer, if it gave one: pgx puts in front of them how every other way to
+// connect went. Where several hosts were asked, each has its own reason.
 func connectError(err error) error {
+	if refusal := Refusal(err); refusal != nil && !severalHosts(err) {
+		return refusal
+	}
 	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return fmt.Errorf("connect: %w", answer)
 	}
@@ -146,8 +163,7 @@ func (e *postgresEngine) createDatabase(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	name := pgx.Identifier{e.config.Database}.Sanitize()
-	_, err = conn.Exec(ctx, "create database "+name+" template template0 encoding 'UTF8'")
+	_, err = conn.Exec(ctx, CreateDatabase(e.config.Database))
 	switch SQLState(err) {
 	case stateDuplicateDB, stateUnique:
 		return nil

@@ -32,8 +32,6 @@ func TestWithoutRightsTheErrorIsOneClearLine(t *testing.T) {
 		db.exec(t, "revoke create on schema public from public")
 		files := writeFiles(t, fixture(one, two))
 		wantNoRights(t, newProcess(t, withUser(db.url, role+":"+rolePasswordInURL), files, ""))
-		admin(t, "alter database "+db.text(t, "select current_database()")+" set default_transaction_read_only = on")
-		wantNoRights(t, newProcess(t, db.url, files, ""))
 	})
 }
 

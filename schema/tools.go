@@ -9,7 +9,7 @@ import (
 )
 
 // libpqParams are the parameters of a URL that PostgreSQL's own programs know.
-var libpqParams = strings.Fields(`host hostaddr port dbname user passfile channel_binding connect_timeout client_encoding
+var libpqParams = strings.Fields(`host hostaddr port dbname user passfile channel_binding connect_timeout
 	options application_name fallback_application_name keepalives keepalives_idle keepalives_interval keepalives_count
 	tcp_user_timeout gssencmode sslmode sslcompression sslcert sslkey sslrootcert sslcrl sslcrldir sslsni requirepeer
 	ssl_min_protocol_version ssl_max_protocol_version krbsrvname gsslib service target_session_attrs require_auth
@@ -21,7 +21,8 @@ var driverParams = []string{"default_query_exec_mode", "statement_cache_capacity
 // ForTools is a postgres URL as pg_dump and pg_restore take it: without its
 // password, which goes by the environment, since arguments are seen by
 // everybody on the machine, and without what only our driver understands.
-// Settings of the session, such as search_path, become options.
+// Settings of the session, such as search_path, become options; the encoding and
+// the style of dates are those of every other connection (see PoolConfig).
 func ForTools(raw string) (argument string, env []string, err error) {
 	u, ok := cutServer(raw)
 	if !ok {
@@ -44,6 +45,7 @@ func ForTools(raw string) (argument string, env []string, err error) {
 			return "", nil, errors.New("PostgreSQL's programs take the passphrase of a key from no environment variable: use a key file without one")
 		case name == "options":
 			options = append(options, decoded(value))
+		case isTaken(name):
 		case slices.Contains(libpqParams, name):
 			kept = append(kept, pair)
 		case slices.Contains(driverParams, name), strings.HasPrefix(name, "pool_"):
@@ -56,8 +58,9 @@ func ForTools(raw string) (argument string, env []string, err error) {
 		kept = append(kept, "options="+strings.ReplaceAll(url.QueryEscape(strings.Join(options, " ")), "+", "%20"))
 	}
 	u.query = kept
+	env = []string{"PGCLIENTENCODING=" + taken["client_encoding"], "PGDATESTYLE=" + taken["DateStyle"]}
 	if password != "" {
-		env = []string{"PGPASSWORD=" + password}
+		env = append(env, "PGPASSWORD="+password)
 	}
 	return u.String(), env, nil
 }

@@ -12,6 +12,7 @@ func TestToolsGetTheURLWithoutItsPassword(t *testing.T) {
 		env       []string
 	}{
 		"plain":              {"postgres://u@h:5433/db?sslmode=disable", "postgres://u@h:5433/db?sslmode=disable", nil},
+		"what is the same":   {"postgres://h/db?client_encoding=LATIN1&datestyle=German", "postgres://h/db", nil},
 		"in the user part":   {"postgres://u:s%40c+ret@h/db", "postgres://u@h/db", []string{"PGPASSWORD=s@c+ret"}},
 		"as a parameter":     {"postgres://h/db?user=u&password=s%26t", "postgres://h/db?user=u", []string{"PGPASSWORD=s&t"}},
 		"several hosts":      {"postgres://u@a:1,b:2/db?target_session_attrs=read-write", "postgres://u@a:1,b:2/db?target_session_attrs=read-write", nil},
@@ -22,8 +23,9 @@ func TestToolsGetTheURLWithoutItsPassword(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, env, err := ForTools(tt.raw)
-			if err != nil || got != tt.want || !slices.Equal(env, tt.env) {
-				t.Errorf("%q %q %v, want %q %q", got, env, err, tt.want, tt.env)
+			want := append([]string{"PGCLIENTENCODING=UTF8", "PGDATESTYLE=ISO"}, tt.env...)
+			if err != nil || got != tt.want || !slices.Equal(env, want) {
+				t.Errorf("%q %q %v, want %q %q", got, env, err, tt.want, want)
 			}
 		})
 	}

@@ -47,20 +47,26 @@ func prepare(ctx context.Context, c Config, s *store.Store) ([]byte, error) {
 		return key, nil
 	case store.Rejected(err) != nil:
 		return nil, fmt.Errorf("the database %s lets nobody in by this role and credentials: %w", store.Redact(c.URL), store.Rejected(err))
+	case schema.Code(err) == schema.CodeEncoding, schema.Code(err) == schema.CodeSession:
+		return nil, schema.Refusal(err) // without how the connection was made
 	case passes(c, err):
 		return nil, fmt.Errorf("%w: %w", errWaiting, err)
 	}
 	return nil, err
 }
 
-// passes reports whether an error of the start ends without a person: the
-// database is away, or is being made, migrated or restarted by somebody else.
+// passes reports whether an error of the start ends without a person, or without
+// one who restarts this server: the database is away, takes no writes, or is
+// being made, migrated or restarted by somebody else.
 func passes(c Config, err error) bool {
-	switch {
-	case schema.Code(err) == schema.CodeLockLost:
+	switch schema.Code(err) {
+	case schema.CodeLockLost, schema.CodeStandby, schema.CodeReadOnly:
 		return true
-	case schema.Code(err) != "":
+	case "":
+	default:
 		return false
+	}
+	switch {
 	case store.NoDatabase(err):
 		return c.Migrate == schema.Off
 	}

@@ -57,12 +57,14 @@ func TestStartWaitsForADatabaseThatGoesAway(t *testing.T) {
 	}
 }
 
-// TestALostMigrationLockIsTakenAgain: the other refusals need a person.
-func TestALostMigrationLockIsTakenAgain(t *testing.T) {
+// TestOnlyRefusalsThatPassAreWaitedFor: the others need a person who starts the
+// server again.
+func TestOnlyRefusalsThatPassAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]bool{
 		schema.CodeLockLost: true, schema.CodeUnsupported: false, schema.CodePending: false,
 		schema.CodeEdited: false, schema.CodeBusy: false, schema.CodeBadIndex: false,
+		schema.CodeStandby: true, schema.CodeReadOnly: true, schema.CodeEncoding: false, schema.CodeSession: false,
 	} {
 		if got := passes(Config{}, &schema.Error{Code: code}); got != want {
 			t.Errorf("%s: waits %v, want %v", code, got, want)
@@ -123,6 +125,18 @@ func TestStartFailsAtOnceWhenTheServerLetsNobodyIn(t *testing.T) {
 	}
 	if text := err.Error(); !strings.Contains(text, "nobody_of_that_name") || strings.Contains(text, "s3cr3t") || strings.Contains(text, "\n") {
 		t.Errorf("the refusal is %q", text)
+	}
+}
+
+func TestStartFailsAtOnceInADatabaseOfAnotherEncoding(t *testing.T) {
+	t.Parallel()
+	s, c := openOn(t, dbtest.Latin1(t))
+	for _, mode := range []schema.Mode{schema.Auto, schema.VerifyOnly, schema.Off} {
+		c.Migrate = mode
+		_, err := prepare(t.Context(), c, s)
+		if schema.Code(err) != schema.CodeEncoding || errors.Is(err, errWaiting) {
+			t.Errorf("%s: %v, want a refusal of the encoding", mode, err)
+		}
 	}
 }
 

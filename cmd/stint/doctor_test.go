@@ -18,7 +18,7 @@ import (
 var checksOf = map[string][]string{
 	store.SQLite: {"integrity", "schema", "foreign_keys", "clock_skew", "journal_mode", "wal_size", "file_modes", "disk_space",
 		"password", "server", "loops"},
-	store.Postgres: {"schema", "indexes", "clock_skew", "version", "encryption", "durability", "connections", "pool", "autovacuum",
+	store.Postgres: {"schema", "indexes", "clock_skew", "version", "encoding", "encryption", "durability", "connections", "pool", "autovacuum",
 		"vacuum_jobs", "vacuum_runs", "vacuum_idempotency_keys", "long_transaction", "oldest_snapshot", "prepared_transaction",
 		"replication_slots", "wal_size", "password", "server", "loops"},
 }

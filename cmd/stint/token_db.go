@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/keyset"
@@ -39,6 +40,12 @@ func (g *globals) openMigrated(ctx context.Context) (*store.Store, error) {
 	gap, err := s.Gap(ctx)
 	if why := store.Rejected(err); why != nil {
 		err = fmt.Errorf("the database %s lets nobody in by this role and credentials: %w", named, why)
+	}
+	if refusal := schema.Refusal(err); refusal != nil {
+		err = fmt.Errorf("the database %s is refused: %w", named, refusal)
+		if refusal.Code == schema.CodeStandby {
+			err = &exitError{exitRetryLater, err}
+		}
 	}
 	if err == nil && len(gap.Pending) > 0 {
 		err = fmt.Errorf("the database %s is not at this build's schema: run stint migrate up --db %s first", named, named)

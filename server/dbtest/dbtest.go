@@ -131,6 +131,12 @@ func Empty(t *testing.T, engine string) string {
 	return makeFor(t, "template0")
 }
 
+// Latin1 is an empty PostgreSQL database of another encoding than UTF8.
+func Latin1(t *testing.T) string {
+	t.Helper()
+	return makeFor(t, "template0 encoding 'LATIN1' lc_collate 'C' lc_ctype 'C'")
+}
+
 // must is a function that returns a value, or fails the test by its error.
 func must(t *testing.T) func(value string, err error) string {
 	return func(value string, err error) string {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/store/inspect"
 )
@@ -30,6 +31,7 @@ func (e *exam) postgres(ctx context.Context) error {
 		return nil
 	}
 	e.version(s)
+	e.encoding(s)
 	e.encryption(s)
 	e.durability(s)
 	e.connections(s)
@@ -68,6 +70,16 @@ func (e *exam) version(s inspect.Server) {
 	c := Check{ID: "version", State: OK, Value: s.Version, Detail: fmt.Sprintf("PostgreSQL %d and newer can run the schema; %d is what was tested", oldestMajor, testedMajor)}
 	if s.Major < oldestMajor {
 		c.State, c.Advice = Fail, fmt.Sprintf("upgrade the server to PostgreSQL %d or newer", testedMajor)
+	}
+	e.add(c)
+}
+
+// encoding: a server of ours refuses to start on another one.
+func (e *exam) encoding(s inspect.Server) {
+	c := Check{ID: "encoding", State: OK, Value: s.Encoding, Detail: "of the database; connections of Stint speak UTF8, whatever a role or a database sets"}
+	if s.Encoding != "UTF8" {
+		c.State, c.Detail = Fail, "the database cannot hold every text, or does not know it as text"
+		c.Advice = schema.CreateDatabase(s.Database+"_utf8") + ", then stint backup create from this one and stint backup restore into that one"
 	}
 	e.add(c)
 }

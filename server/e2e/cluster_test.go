@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/stint-run/stint/server/apitest"
+	"github.com/stint-run/stint/server/dbtest"
 )
 
 // authority makes certificates, as `openssl req` and `openssl x509` do.
@@ -218,14 +219,14 @@ func (c *cluster) start() {
 	})
 }
 
-// sql runs statements as the superuser, by the socket.
+// sql runs statements as the superuser, by the socket: an installation may lack
+// psql beside the server's programs.
 func (c *cluster) sql(statements ...string) {
 	c.t.Helper()
-	args := []string{"-h", c.dir, "-p", strconv.Itoa(c.port), "-U", "postgres", "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-q"}
+	url := fmt.Sprintf("postgres://postgres@/postgres?host=%s&port=%d", c.dir, c.port)
 	for _, s := range statements {
-		args = append(args, "-c", s)
+		dbtest.Plant(c.t, url, s)
 	}
-	c.run("psql", args...)
 }
 
 // url is the database by a client's certificate; "" shows none.

@@ -103,8 +103,12 @@ func Explain(err error) error {
 }
 
 // Away reports whether err comes from the state of the database: it cannot be
-// had now, and may be later. One that lets nobody in (Rejected) is not away.
-func Away(err error) bool { return err != nil && away(err) && Rejected(err) == nil }
+// had now, and may be later. One that lets nobody in (Rejected), or is refused
+// until a person acts, is not away.
+func Away(err error) bool {
+	refused := schema.Code(err) != "" && schema.Code(err) != schema.CodeStandby
+	return err != nil && away(err) && Rejected(err) == nil && !refused
+}
 
 // poolerInTheWay reports that a prepared statement met another connection than
 // the one it was prepared on; see ExecMode.
@@ -120,6 +124,9 @@ func away(err error) bool {
 		return true
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errClockMoved) || errors.Is(err, errMoved) || diskRefused(err) {
+		return true
+	}
+	if code := schema.Code(err); code == schema.CodeStandby || code == schema.CodeReadOnly {
 		return true
 	}
 	switch state := schema.SQLState(err); state {

@@ -49,6 +49,38 @@ func TestEveryExecModeKeepsValuesAndTimeouts(t *testing.T) {
 	}
 }
 
+// Settings of a role, a database or the URL that change what text means reach no
+// connection: the driver would send UTF-8 and the server take it for LATIN1.
+func TestSettingsOfTheDatabaseChangeNoValue(t *testing.T) {
+	t.Parallel()
+	raw := dbtest.Fresh(t, store.Postgres)
+	s := dbtest.Open(t, store.Config{URL: raw})
+	name, ctx := dbtest.Get[string](t, s, "select current_database()"), t.Context()
+	if err := s.Tx(ctx, func(q model.Querier) error { return setMeta(ctx, q, "日本", `\'`) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, setting := range []string{
+		"client_encoding = 'LATIN1'", "DateStyle = 'German'", "standard_conforming_strings = off", "TimeZone = 'Asia/Kathmandu'",
+		"IntervalStyle = 'sql_standard'", "bytea_output = 'escape'", "default_transaction_isolation = 'serializable'",
+	} {
+		dbtest.SQL(t, s, "alter database "+name+" set "+setting)
+	}
+	for _, mode := range []store.ExecMode{store.CacheStatement, store.CacheDescribe, store.Exec, store.Simple} {
+		s := dbtest.Open(t, store.Config{URL: raw + "&client_encoding=LATIN1&datestyle=SQL", ExecMode: mode})
+		metaIs(t, s, "日本", `\'`)
+		owner := dbtest.Owner(t, s, string(mode))
+		in := token(owner, "tok_"+string(mode), string(mode))
+		in.Name = "日本"
+		if err := s.Tx(ctx, func(q model.Querier) error { return q.TokenInsert(ctx, in) }); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.TokenGet(ctx, model.TokenGetParams{ID: in.ID, OwnerID: owner.ID})
+		if err != nil || got.Name != in.Name || !got.CreatedAt.Equal(in.CreatedAt) {
+			t.Errorf("%s: got %+v, %v; want what was written: %+v", mode, got, err, in)
+		}
+	}
+}
+
 // Through a transaction pooler a connection is somebody else's afterwards.
 func TestPoolerModesLeaveNothingBehindOnTheConnection(t *testing.T) {
 	t.Parallel()

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -78,10 +77,9 @@ func openPostgres(c Config) (*pg, error) {
 }
 
 func poolConfig(c Config) (*pgxpool.Config, error) {
-	config, err := pgxpool.ParseConfig(c.URL)
+	config, err := schema.PoolConfig(c.URL)
 	if err != nil {
-		// The parser's error may repeat parts of a password.
-		return nil, fmt.Errorf("the database URL %s is not valid", Redact(c.URL))
+		return nil, fmt.Errorf("%s: %w", Redact(c.URL), err)
 	}
 	if err := setMode(config, c); err != nil {
 		return nil, err
@@ -97,9 +95,8 @@ func poolConfig(c Config) (*pgxpool.Config, error) {
 	if conn.RuntimeParams["application_name"] == "" {
 		conn.RuntimeParams["application_name"] = "stint"
 	}
-	if !schema.HasParam(c.URL, "target_session_attrs") && os.Getenv("PGTARGETSESSIONATTRS") == "" {
-		conn.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
-	}
+	schema.RequireUTF8(conn)
+	schema.RequireWrites(conn, c.URL)
 	direct, settings := !pooled(config), c.Waits.settings(false)
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		registerTypes(conn)

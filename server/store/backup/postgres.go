@@ -10,7 +10,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/server/store"
@@ -27,7 +26,7 @@ func createPostgres(ctx context.Context, o Options) (Report, error) {
 	if _, err := reportOf(store.Postgres, o, versions); err != nil {
 		return Report{}, fmt.Errorf("back up %s: %w", store.Redact(o.URL), err)
 	}
-	at, err := look(ctx, o.URL)
+	at, err := look(ctx, o.URL, false)
 	if err != nil {
 		return Report{}, err
 	}
@@ -94,10 +93,11 @@ type there struct {
 
 const lookWait = 10 * time.Second
 
-func look(ctx context.Context, raw string) (at there, err error) {
+// look connects, to fill a database only to one that can be filled.
+func look(ctx context.Context, raw string, fill bool) (at there, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookWait)
 	defer cancel()
-	conn, err := connect(ctx, raw)
+	conn, err := connect(ctx, raw, fill)
 	if err != nil {
 		return at, err
 	}
@@ -121,12 +121,16 @@ func look(ctx context.Context, raw string) (at there, err error) {
 	return at, err
 }
 
-// connect opens one plain connection. What the URL says of pools means nothing
-// to it, and pgx alone would send that to the server.
-func connect(ctx context.Context, raw string) (*pgx.Conn, error) {
-	config, err := pgxpool.ParseConfig(raw)
+// connect opens one plain connection. One that writes has to lead to a UTF8
+// database that takes writes; a backup may come from any.
+func connect(ctx context.Context, raw string, writes bool) (*pgx.Conn, error) {
+	config, err := schema.PoolConfig(raw)
 	if err != nil {
-		return nil, fmt.Errorf("the database URL %s is not valid", store.Redact(raw))
+		return nil, err
+	}
+	if writes {
+		schema.RequireUTF8(config.ConnConfig)
+		schema.RequireWrites(config.ConnConfig, raw)
 	}
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {

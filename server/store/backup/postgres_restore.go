@@ -19,7 +19,7 @@ func restorePostgres(ctx context.Context, o Options) (Report, error) {
 	if o.Force {
 		return Report{}, fmt.Errorf("--force is for SQLite files: restore into a new database (create database …) and point the server at it")
 	}
-	at, err := look(ctx, o.URL)
+	at, err := look(ctx, o.URL, true)
 	if err != nil {
 		return Report{}, explain(o, err)
 	}
@@ -89,7 +89,7 @@ func verify(ctx context.Context, o Options, r Report) error {
 	if err != nil || got.Schema != r.Schema {
 		return fmt.Errorf("the restored database has schema %q, the backup %q: %v", got.Schema, r.Schema, err)
 	}
-	conn, err := connect(ctx, o.URL)
+	conn, err := connect(ctx, o.URL, true)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,8 @@ func (p *Postgres) OldestTransaction(ctx context.Context) (Held, error) {
 }
 
 // OldestSnapshot is the session whose snapshot keeps the most dead rows of this
-// database; a standby's feedback counts too.
+// database; a standby's feedback counts too. A session that is only starting
+// holds one for a moment: it has no state yet, or from PostgreSQL 18 on that one.
 func (p *Postgres) OldestSnapshot(ctx context.Context) (Held, error) {
 	return p.held(ctx, `select 'pid ' || pid || ' (' || coalesce(application_name, '') || ')', coalesce(state, ''),
 			extract(epoch from clock_timestamp() - coalesce(xact_start, query_start, backend_start))::float8
@@ -35,6 +36,7 @@ func (p *Postgres) OldestSnapshot(ctx context.Context) (Held, error) {
 		where backend_xmin is not null and coalesce(datname, current_database()) = current_database()
 			and pid <> pg_backend_pid() and backend_type is distinct from 'autovacuum worker'
 			and coalesce(xact_start, query_start, backend_start) is not null
+			and not (backend_type = 'client backend' and coalesce(state, 'starting') = 'starting')
 		order by age(backend_xmin) desc, 3 desc limit 1`)
 }
 

@@ -12,14 +12,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/stint-run/stint/schema"
-	"github.com/stint-run/stint/server/store"
 )
 
-// Postgres is one plain connection: without the settings of the store's
-// sessions, so that it sees the server's own.
+// Postgres is one plain connection: without what the store's sessions SET, so
+// that it sees the server's own.
 type Postgres struct {
 	conn *pgx.Conn
 	raw  string
@@ -27,9 +25,9 @@ type Postgres struct {
 
 // OpenPostgres connects within 10 s. Its error shows no password.
 func OpenPostgres(ctx context.Context, raw string) (*Postgres, error) {
-	config, err := pgxpool.ParseConfig(raw) // which takes the pool's settings out
+	config, err := schema.PoolConfig(raw)
 	if err != nil {
-		return nil, fmt.Errorf("the database URL %s is not valid", store.Redact(raw))
+		return nil, err
 	}
 	c := config.ConnConfig
 	c.DefaultQueryExecMode = pgx.QueryExecModeExec // works behind every pooler
@@ -62,6 +60,8 @@ func NoRights(err error) bool { return schema.SQLState(err) == "42501" }
 type Server struct {
 	Version                 string
 	Major                   int
+	Encoding                string // of this database
+	Database                string
 	Fsync, FullPageWrites   bool
 	SynchronousCommit       string
 	Autovacuum, TrackCounts bool
@@ -76,6 +76,7 @@ type Server struct {
 // Server reads the settings. Every role may.
 func (p *Postgres) Server(ctx context.Context) (s Server, err error) {
 	err = p.one(ctx, `select current_setting('server_version'), current_setting('server_version_num')::int / 10000,
+		current_setting('server_encoding'), current_database()::text,
 		current_setting('fsync')::bool, current_setting('full_page_writes')::bool, current_setting('synchronous_commit'),
 		current_setting('autovacuum')::bool, current_setting('track_counts')::bool,
 		current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
@@ -84,7 +85,7 @@ func (p *Postgres) Server(ctx context.Context) (s Server, err error) {
 		pg_size_bytes(current_setting('max_wal_size')),
 		coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false),
 		pg_has_role(current_user, 'pg_read_all_stats', 'usage')`,
-		&s.Version, &s.Major, &s.Fsync, &s.FullPageWrites, &s.SynchronousCommit, &s.Autovacuum, &s.TrackCounts,
+		&s.Version, &s.Major, &s.Encoding, &s.Database, &s.Fsync, &s.FullPageWrites, &s.SynchronousCommit, &s.Autovacuum, &s.TrackCounts,
 		&s.Available, &s.InUse, &s.MaxWAL, &s.Encrypted, &s.SeesAll)
 	if addr := p.conn.PgConn().Conn().RemoteAddr(); addr.Network() == "tcp" {
 		s.Address = addr.String()

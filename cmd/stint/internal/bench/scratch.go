@@ -9,15 +9,17 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/stint-run/stint/schema"
 )
 
 // Scratch makes an empty PostgreSQL database of a new name that begins with
 // prefix, on the server of a URL whose role may create databases. It returns
 // the URL of the new database, and how to drop it, whoever is still connected.
 func Scratch(ctx context.Context, serverURL, prefix string) (scratch string, drop func(context.Context) error, err error) {
-	config, err := pgx.ParseConfig(serverURL)
+	config, err := schema.PoolConfig(serverURL)
 	if err != nil {
-		return "", nil, errors.New("the database URL cannot be read")
+		return "", nil, err
 	}
 	u, err := url.Parse(serverURL)
 	if err != nil {
@@ -26,7 +28,7 @@ func Scratch(ctx context.Context, serverURL, prefix string) (scratch string, dro
 	name := prefix + strings.ToLower(rand.Text())
 	u.Path = "/" + name
 	run := func(ctx context.Context, statement string) error {
-		conn, err := pgx.ConnectConfig(ctx, config.Copy())
+		conn, err := pgx.ConnectConfig(ctx, config.ConnConfig.Copy())
 		if err != nil {
 			return fmt.Errorf("connect: %w", err)
 		}
@@ -36,19 +38,22 @@ func Scratch(ctx context.Context, serverURL, prefix string) (scratch string, dro
 		}
 		return nil
 	}
-	quoted := pgx.Identifier{name}.Sanitize()
-	if err := run(ctx, "create database "+quoted+" template template0 encoding 'UTF8'"); err != nil {
+	if err := run(ctx, schema.CreateDatabase(name)); err != nil {
 		return "", nil, err
 	}
 	return u.String(), func(ctx context.Context) error {
-		return run(ctx, "drop database if exists "+quoted+" with (force)")
+		return run(ctx, "drop database if exists "+pgx.Identifier{name}.Sanitize()+" with (force)")
 	}, nil
 }
 
 // Durability is what decides how fast and how safe the commits of a PostgreSQL
 // server are: its version and settings.
 func Durability(ctx context.Context, url string) (map[string]string, error) {
-	conn, err := pgx.Connect(ctx, url)
+	config, err := schema.PoolConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
