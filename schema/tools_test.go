@@ -14,10 +14,10 @@ func TestToolsGetTheURLWithoutItsPassword(t *testing.T) {
 		"plain":              {"postgres://u@h:5433/db?sslmode=disable", "postgres://u@h:5433/db?sslmode=disable", nil},
 		"what is the same":   {"postgres://h/db?client_encoding=LATIN1&datestyle=German", "postgres://h/db", nil},
 		"in the user part":   {"postgres://u:s%40c+ret@h/db", "postgres://u@h/db", []string{"PGPASSWORD=s@c+ret"}},
-		"as a parameter":     {"postgres://h/db?user=u&password=s%26t", "postgres://h/db?user=u", []string{"PGPASSWORD=s&t"}},
+		"as a parameter":     {"postgres://h/db?user=u&password=s%26+t", "postgres://h/db?user=u", []string{"PGPASSWORD=s&+t"}},
 		"several hosts":      {"postgres://u@a:1,b:2/db?target_session_attrs=read-write", "postgres://u@a:1,b:2/db?target_session_attrs=read-write", nil},
 		"ours":               {"postgres://h/db?pool_max_conns=3&default_query_exec_mode=exec", "postgres://h/db", nil},
-		"a setting":          {"postgres://h/db?search_path=a%20b", "postgres://h/db?options=-c%20search_path%3Da%5C%20b", nil},
+		"a setting":          {"postgres://h/db?search_path=a%20b+", "postgres://h/db?options=-c%20search_path%3Da%5C%20b%2B", nil},
 		"options, a setting": {"postgres://h/db?options=-c%20x%3D1&y=2", "postgres://h/db?options=-c%20x%3D1%20-c%20y%3D2", nil},
 	}
 	for name, tt := range tests {

@@ -190,8 +190,9 @@ func secretParam(name string) bool {
 	return strings.Contains(strings.ToLower(decoded(name)), "password")
 }
 
+// decoded leaves + as it is, as libpq and the driver do.
 func decoded(s string) string {
-	if plain, err := url.QueryUnescape(s); err == nil {
+	if plain, err := url.PathUnescape(s); err == nil {
 		return plain
 	}
 	return s
