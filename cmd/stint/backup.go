@@ -17,10 +17,10 @@ import (
 func backupCmd(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup",
-		Short: "Write the database into one file, or make a database of such a file",
+		Short: "Write the database into one file, verify such a file, or make a database of it",
 		Args:  cobra.NoArgs,
 	}
-	cmd.AddCommand(backupCreateCmd(g), backupRestoreCmd(g))
+	cmd.AddCommand(backupCreateCmd(g), backupRestoreCmd(g), backupVerifyCmd(g))
 	return cmd
 }
 
@@ -37,6 +37,9 @@ func printBackup(cmd *cobra.Command, g *globals, r backup.Report, words string, 
 	}
 	if err != nil {
 		return err
+	}
+	for _, warning := range r.Warnings {
+		fmt.Fprintln(cmd.ErrOrStderr(), "stint: warning:", warning)
 	}
 	raw, err := json.Marshal(r)
 	if err != nil {

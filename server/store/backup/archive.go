@@ -7,54 +7,87 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/server/store"
 )
 
+// archive is a file of pg_dump and what was read in it.
+type archive struct {
+	path, restore string // the file, and the pg_restore that reads it
+	body          int64  // its bytes without the checksum
+	namespace     string // the schema that our tables are in
+	applied       map[string]string
+	tables        []string // of that schema
+	from          int      // the major of the server that it comes from
+}
+
 // checkArchive reads an archive of pg_dump to its end. The refusal is what a
 // start of this build would meet in it.
-func checkArchive(ctx context.Context, path string, major int, o Options) (r Report, refusal, err error) {
-	applied, err := archived(ctx, path, major)
-	if err != nil {
-		return r, nil, err
+func checkArchive(ctx context.Context, path string, restore tool, o Options) (a archive, r Report, refusal, err error) {
+	a = archive{path: path, restore: restore.path}
+	if err := a.read(ctx); err != nil {
+		return a, r, nil, restore.explain(err)
 	}
-	versions, refusal := schema.Compare(store.Postgres, applied)
+	versions, refusal := schema.Compare(store.Postgres, a.applied)
 	r, err = reportOf(store.Postgres, o, versions)
 	r.Bytes = sizeOf(path)
-	return r, refusal, err
+	return a, r, refusal, err
 }
 
-// archived are the schema versions in an archive: version → checksum. All of the
-// archive is read, so that one that was cut short is found out.
-func archived(ctx context.Context, path string, major int) (map[string]string, error) {
-	restore, err := program(ctx, "pg_restore", major)
+// read reads all of the archive, so that one that was cut short is found out,
+// then what is in it.
+func (a *archive) read(ctx context.Context) error {
+	f, err := os.Open(a.path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := (run{path: restore, args: []string{"--file=-", path}, out: io.Discard}).do(ctx); err != nil {
-		return nil, fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	var text bytes.Buffer
-	err = run{path: restore, args: []string{"--data-only", "--table=schema_migrations", "--file=-", path}, out: &text}.do(ctx)
+	defer f.Close()
+	c, err := readChecksum(f)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+		return err
 	}
-	return copied(&text)
+	a.body = c.body
+	var rows, made bytes.Buffer
+	for _, pass := range []struct {
+		out  io.Writer
+		args []string
+	}{
+		{io.Discard, nil},
+		{&rows, []string{"--data-only", "--table=schema_migrations"}},
+		{&made, []string{"--section=pre-data"}},
+	} {
+		if err := a.print(io.NewSectionReader(f, 0, a.body), pass.args...).to(ctx, pass.out); err != nil {
+			return fmt.Errorf("%w: %w", errDamaged, err)
+		}
+	}
+	if err := a.versions(&rows); err != nil {
+		return err
+	}
+	a.madeBy(made.String())
+	return nil
 }
 
-// copied reads the COPY of schema_migrations.
-func copied(r io.Reader) (map[string]string, error) {
-	applied := map[string]string{}
+// print is a run that makes SQL of a part of the archive.
+func (a archive) print(body io.Reader, args ...string) run {
+	return run{path: a.restore, args: append([]string{"--file=-", "--no-owner", "--no-acl"}, args...), in: body}
+}
+
+// versions reads the COPY of schema_migrations.
+func (a *archive) versions(r io.Reader) error {
+	a.applied = map[string]string{}
 	var columns []string
 	for lines := bufio.NewScanner(r); lines.Scan(); {
 		line := lines.Text()
 		switch {
 		case columns == nil:
-			columns = copyColumns(line)
+			a.namespace, columns = copyOf(line)
 		case line == `\.`:
-			return applied, nil
+			return nil
 		default:
 			version, checksum := "", ""
 			for i, field := range strings.Split(line, "\t") {
@@ -66,37 +99,62 @@ func copied(r io.Reader) (map[string]string, error) {
 					checksum = field
 				}
 			}
-			applied[version] = checksum
+			a.applied[version] = checksum
 		}
 	}
-	return nil, errors.New("it holds no Stint database: it has no table schema_migrations")
+	return errors.New("it holds no Stint database: it has no table schema_migrations")
 }
 
-// copyColumns are the columns of "COPY schema.table (a, b) FROM stdin;".
-func copyColumns(line string) []string {
-	head, rest, ok := strings.Cut(line, " (")
-	list, _, closed := strings.Cut(rest, ") FROM stdin;")
-	if !ok || !closed || !strings.HasPrefix(head, "COPY ") || !strings.HasSuffix(head, "schema_migrations") {
-		return nil
+// copyOf is the schema and the columns of
+// "COPY schema.schema_migrations (a, b) FROM stdin;".
+func copyOf(line string) (namespace string, columns []string) {
+	rest, begins := strings.CutPrefix(line, "COPY ")
+	namespace, table, rest := qualified(rest)
+	list, ends := strings.CutSuffix(strings.TrimPrefix(rest, " ("), ") FROM stdin;")
+	if !begins || !ends || table != "schema_migrations" {
+		return "", nil
 	}
-	return strings.Split(list, ", ")
+	return namespace, strings.Split(list, ", ")
 }
 
-// tablesOf are the tables that an archive would make.
-func tablesOf(ctx context.Context, path string, major int) (names []string, err error) {
-	restore, err := program(ctx, "pg_restore", major)
-	if err != nil {
-		return nil, err
+var madeOn = regexp.MustCompile(`(?m)^-- Dumped from database version (\d+)`)
+
+// madeBy reads the statements that make the tables.
+func (a *archive) madeBy(text string) {
+	if found := madeOn.FindStringSubmatch(text); found != nil {
+		a.from, _ = strconv.Atoi(found[1])
 	}
-	var text bytes.Buffer
-	if err := (run{path: restore, args: []string{"--list", path}, out: &text}).do(ctx); err != nil {
-		return nil, fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	for line := range strings.Lines(text.String()) {
-		fields := strings.Fields(line) // 215; 1259 16389 TABLE public jobs owner
-		if len(fields) > 5 && fields[3] == "TABLE" && fields[4] != "DATA" {
-			names = append(names, fields[5])
+	for line := range strings.Lines(text) {
+		rest, begins := strings.CutPrefix(line, "CREATE TABLE ")
+		if namespace, table, _ := qualified(rest); begins && namespace == a.namespace {
+			a.tables = append(a.tables, table)
 		}
 	}
-	return names, nil
+}
+
+// qualified cuts "schema.name" off a statement, either part in quotes or not.
+func qualified(text string) (namespace, name, rest string) {
+	namespace, rest = identifier(text)
+	if rest, found := strings.CutPrefix(rest, "."); found {
+		name, rest = identifier(rest)
+		return namespace, name, rest
+	}
+	return "", namespace, rest
+}
+
+func identifier(text string) (name, rest string) {
+	if !strings.HasPrefix(text, `"`) {
+		end := strings.IndexAny(text+" ", ". (;\n")
+		return text[:end], text[end:]
+	}
+	for i := 1; i < len(text); i++ {
+		if text[i] != '"' {
+			continue
+		}
+		if i+1 == len(text) || text[i+1] != '"' {
+			return strings.ReplaceAll(text[1:i], `""`, `"`), text[i+1:]
+		}
+		i++
+	}
+	return "", text
 }

@@ -42,6 +42,23 @@ type Report struct {
 	// this build that it lacks, which the next start applies.
 	Schema  string   `json:"schema"`
 	Pending []string `json:"pending"`
+	// SHA256 is the checksum in the file; null if a release before made it.
+	SHA256   *string  `json:"sha256"`
+	Warnings []string `json:"warnings"`
+}
+
+// warn notes what a person should know of a backup that was made or restored.
+func (r *Report) warn(format string, args ...any) {
+	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
+}
+
+// compared notes what the file was compared with.
+func (r *Report) compared(c checksum) {
+	if c.sum == "" {
+		r.warn("%s has no checksum, as those of releases before: what its bytes were is not known", r.File)
+		return
+	}
+	r.SHA256 = &c.sum
 }
 
 // ErrAway wraps what went wrong before the database answered: the same call may
@@ -76,7 +93,7 @@ func Restore(ctx context.Context, o Options) (Report, error) {
 
 // reportOf reads what the versions of a file say of it.
 func reportOf(engine string, o Options, versions []schema.Version) (Report, error) {
-	r := Report{Engine: engine, File: o.File, Pending: []string{}}
+	r := Report{Engine: engine, File: o.File, Pending: []string{}, Warnings: []string{}}
 	for _, v := range versions {
 		switch v.State {
 		case schema.StatePending, schema.StateOutOfOrder:

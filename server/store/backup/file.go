@@ -1,12 +1,14 @@
 package backup
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -36,6 +38,19 @@ func vacant(path, advice string) error {
 		return nil
 	}
 	return err
+}
+
+// finish writes the checksum of a backup that was checked, and gives it its name.
+func (p partial) finish(ctx context.Context, r Report) (Report, error) {
+	sum, err := seal(ctx, p.path)
+	if err == nil {
+		r.SHA256, r.Bytes = &sum, sizeOf(p.path)
+		err = p.place()
+	}
+	if err != nil {
+		return r, fmt.Errorf("put the backup in place: %w", err)
+	}
+	return r, nil
 }
 
 // place gives a file that is on disk its name, if that is free.
@@ -70,9 +85,10 @@ func (p partial) discard() {
 	}
 }
 
-// besides are the files that SQLite keeps beside a database.
+// besides are the files that SQLite keeps beside a database, in the order in
+// which it removes them: a -shm whose -wal is gone would look like a lost log.
 func besides(path string) []string {
-	return []string{path + "-wal", path + "-shm", path + "-journal"}
+	return []string{path + "-shm", path + "-wal", path + "-journal"}
 }
 
 // syncPath brings a file, or the names in a folder, to the disk.
@@ -90,42 +106,50 @@ const (
 	pgDumpMagic = "PGDMP"
 )
 
-// begins refuses a backup that is not what the engine takes.
-func begins(path, magic string) error {
+// begin is how a backup begins.
+func begin(path string) (string, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no file %s", path)
+		return "", fmt.Errorf("there is no file %s", path)
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file", path)
+		return "", fmt.Errorf("%s is not a regular file", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer f.Close()
 	start := make([]byte, len(liteMagic))
 	n, err := io.ReadFull(f, start)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return err
+		return "", err
 	}
-	return sorted(path, magic, string(start[:n]))
+	return string(start[:n]), nil
 }
 
-// sorted compares how a file begins with how it should.
-func sorted(path, magic, start string) error {
-	is := func(m string) bool { return len(start) >= len(m) && start[:len(m)] == m }
+func is(start, magic string) bool { return strings.HasPrefix(start, magic) }
+
+// begins refuses a backup that is not what the engine takes.
+func begins(path, magic string) error {
+	start, err := begin(path)
 	switch {
-	case is(magic):
+	case err != nil:
+		return err
+	case is(start, magic):
 		return nil
-	case is(pgDumpMagic):
+	case is(start, pgDumpMagic):
 		return fmt.Errorf("%s is a backup of PostgreSQL: name a PostgreSQL database with --db", path)
-	case is(liteMagic):
+	case is(start, liteMagic):
 		return fmt.Errorf("%s is a backup of SQLite: name sqlite:PATH with --db", path)
 	}
+	return noBackup(path)
+}
+
+func noBackup(path string) error {
 	return fmt.Errorf("%s is not a backup: it is neither an SQLite database nor an archive of pg_dump", path)
 }
 

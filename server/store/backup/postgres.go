@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -34,22 +35,31 @@ func createPostgres(ctx context.Context, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	restore, err := program(ctx, "pg_restore", dump.major)
+	if err != nil {
+		return Report{}, err
+	}
 	p, err := newPartial(o.File)
 	if err != nil {
 		return Report{}, fmt.Errorf("make the backup: %w", err)
 	}
 	defer p.discard()
-	if err := dumpTo(ctx, p.path, run{path: dump, url: o.URL, args: []string{"--format=custom", "--schema=" + at.namespace, "--lock-wait-timeout=30s"}}, o); err != nil {
+	args := []string{"--format=custom", "--schema=" + pattern(at.namespace), "--lock-wait-timeout=30s"}
+	if err := dumpTo(ctx, p.path, run{path: dump.path, url: o.URL, args: args}, o); err != nil {
 		return Report{}, fmt.Errorf("back up %s: %w", store.Redact(o.URL), err)
 	}
-	r, _, err := checkArchive(ctx, p.path, at.major, o) // whatever schema: a newer build's is worth keeping
+	_, r, _, err := checkArchive(ctx, p.path, restore, o) // whatever versions: a newer build's are worth keeping
 	if err != nil {
 		return r, fmt.Errorf("check the backup: %w", err)
 	}
-	if err := errors.Join(syncPath(p.path), p.place()); err != nil {
-		return r, fmt.Errorf("put the backup in place: %w", err)
-	}
-	return r, nil
+	dump.note(&r)
+	return p.finish(ctx, r)
+}
+
+// pattern is what pg_dump takes for the schema of just this name: within quotes
+// no character of a pattern means anything but itself.
+func pattern(namespace string) string {
+	return `"` + strings.ReplaceAll(namespace, `"`, `""`) + `"`
 }
 
 // dumpTo runs pg_dump into a file through this process: one that is killed ends
@@ -61,8 +71,7 @@ func dumpTo(ctx context.Context, path string, r run, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	w := &written{w: f, o: o}
-	r.out = w
-	if err := r.do(ctx); w.err == nil {
+	if err := r.to(ctx, w); w.err == nil {
 		return err
 	}
 	return w.err
@@ -87,7 +96,7 @@ func (w *written) Write(b []byte) (int, error) {
 // there is what has to be known of a PostgreSQL before its programs are run.
 type there struct {
 	major     int
-	namespace string
+	namespace string          // that our tables are in, or would be made in; "" if there is none
 	tables    map[string]bool // of that namespace
 }
 
@@ -102,13 +111,23 @@ func look(ctx context.Context, raw string, fill bool) (at there, err error) {
 		return at, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	err = conn.QueryRow(ctx, `select current_setting('server_version_num')::int / 10000,
+	return lookIn(ctx, conn)
+}
+
+// asker is a connection or a transaction.
+type asker interface {
+	QueryRow(ctx context.Context, query string, args ...any) pgx.Row
+	Query(ctx context.Context, query string, args ...any) (pgx.Rows, error)
+}
+
+func lookIn(ctx context.Context, q asker) (at there, err error) {
+	err = q.QueryRow(ctx, `select current_setting('server_version_num')::int / 10000,
 		coalesce((select n.nspname from pg_class c join pg_namespace n on n.oid = c.relnamespace
 			where c.oid = to_regclass('schema_migrations')), current_schema(), '')`).Scan(&at.major, &at.namespace)
 	if err != nil {
 		return at, err
 	}
-	rows, err := conn.Query(ctx, `select relname::text from pg_class where relnamespace = to_regnamespace(quote_ident($1)) and relkind in ('r', 'p', 'v', 'm', 'f')`, at.namespace)
+	rows, err := q.Query(ctx, `select relname::text from pg_class where relnamespace = to_regnamespace(quote_ident($1)) and relkind in ('r', 'p', 'v', 'm', 'f')`, at.namespace)
 	if err != nil {
 		return at, err
 	}

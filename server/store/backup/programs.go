@@ -23,10 +23,17 @@ const binVariable = "STINT_POSTGRES_BIN"
 
 var majorOf = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
 
+// tool is pg_dump or pg_restore as it was found.
+type tool struct {
+	path   string
+	major  int
+	server int
+}
+
 // program finds pg_dump or pg_restore for a server: of its own major, else of
 // the next newer one, since an older pg_dump refuses a newer server.
-func program(ctx context.Context, name string, server int) (string, error) {
-	best, bestMajor, newest := "", 0, 0
+func program(ctx context.Context, name string, server int) (best tool, err error) {
+	newest := 0
 	for _, path := range candidates(name) {
 		out, err := exec.CommandContext(ctx, path, "--version").Output()
 		found := majorOf.FindSubmatch(out)
@@ -35,18 +42,36 @@ func program(ctx context.Context, name string, server int) (string, error) {
 		}
 		major, _ := strconv.Atoi(string(found[1]))
 		newest = max(newest, major)
-		if major >= server && (best == "" || major < bestMajor) {
-			best, bestMajor = path, major
+		if major >= server && (best.path == "" || major < best.major) {
+			best = tool{path, major, server}
 		}
 	}
-	install := fmt.Sprintf("install the client programs of PostgreSQL %d (Debian: apt-get install postgresql-client-%d)", server, server)
 	switch {
-	case best != "":
+	case best.path != "":
 		return best, nil
 	case newest > 0:
-		return "", fmt.Errorf("the newest %s here is of PostgreSQL %d, and the server is %d, which it refuses: %s", name, newest, server, install)
+		return best, fmt.Errorf("the newest %s here is of PostgreSQL %d, and the server is %d, which it refuses: %s", name, newest, server, install(server))
 	}
-	return "", fmt.Errorf("%s is not in PATH nor in /usr/lib/postgresql/*/bin: %s, or name their folder in %s", name, install, binVariable)
+	return best, fmt.Errorf("%s is not in PATH nor in /usr/lib/postgresql/*/bin: %s, or name their folder in %s", name, install(server), binVariable)
+}
+
+func install(major int) string {
+	return fmt.Sprintf("install the client programs of PostgreSQL %d (Debian: apt-get install postgresql-client-%d)", major, major)
+}
+
+// explain says what it means that pg_restore cannot read an archive at all.
+func (t tool) explain(err error) error {
+	if err != nil && strings.Contains(err.Error(), "unsupported version (") {
+		return fmt.Errorf("a pg_dump of a PostgreSQL newer than %d wrote it, and pg_restore here is of %d: install newer client programs, or name their folder in %s", t.major, t.major, binVariable)
+	}
+	return err
+}
+
+// note tells of a pg_dump that is not of the server's major.
+func (t tool) note(r *Report) {
+	if t.major != t.server {
+		r.warn("pg_dump is of PostgreSQL %d and the server of %d: a pg_restore older than %d may not read the backup; %s", t.major, t.server, t.major, install(t.server))
+	}
 }
 
 func candidates(name string) (paths []string) {
@@ -66,35 +91,59 @@ type run struct {
 	path string
 	args []string
 	in   io.Reader
-	out  io.Writer
 	url  string // "" where no database is needed
 }
 
-// do runs it to its end. The password is in its environment alone, and no
-// program asks for one. Its pipes end with this process, and it with them.
-func (r run) do(ctx context.Context) error {
+// to runs it to its end.
+func (r run) to(ctx context.Context, out io.Writer) error {
+	cmd, err := r.command(ctx)
+	if err != nil {
+		return err
+	}
+	cmd.Stdout = out
+	return r.ended(ctx, cmd, cmd.Run())
+}
+
+// start lets it run; wait is called when all of out was read, or ctx has ended.
+func (r run) start(ctx context.Context) (out io.Reader, wait func() error, err error) {
+	cmd, err := r.command(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if out, err = cmd.StdoutPipe(); err != nil {
+		return nil, nil, err
+	}
+	return out, func() error { return r.ended(ctx, cmd, cmd.Wait()) }, cmd.Start()
+}
+
+// command is the program with its arguments. The password is in its environment
+// alone, and no program asks for one. Its pipes end with this process, and it
+// with them.
+func (r run) command(ctx context.Context) (*exec.Cmd, error) {
 	args := r.args
 	env := withoutSecrets(os.Environ())
 	if r.url != "" {
 		argument, password, err := schema.ForTools(r.url)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		args = append([]string{"--no-password", "--dbname=" + argument}, args...)
 		env = append(env, password...)
 	}
 	cmd := exec.CommandContext(ctx, r.path, args...)
-	cmd.Env, cmd.Stdin, cmd.Stdout = env, r.in, r.out
+	cmd.Env, cmd.Stdin, cmd.Stderr = env, r.in, new(bytes.Buffer)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	err := cmd.Run()
+	return cmd, nil
+}
+
+// ended is how a program ended, in its own words if it has any.
+func (r run) ended(ctx context.Context, cmd *exec.Cmd, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
-		if said := oneLine(stderr.String()); said != "" {
+		if said := oneLine(fmt.Sprint(cmd.Stderr)); said != "" {
 			return errors.New(said)
 		}
 		return fmt.Errorf("%s: %s", filepath.Base(r.path), ended)

@@ -41,10 +41,7 @@ func createSQLite(ctx context.Context, o Options) (Report, error) {
 	if err != nil {
 		return r, fmt.Errorf("check the copy of %s: %w", path, err)
 	}
-	if err := errors.Join(syncPath(p.path), p.place()); err != nil {
-		return r, fmt.Errorf("put the backup in place: %w", err)
-	}
-	return r, nil
+	return p.finish(ctx, r)
 }
 
 // copyOut copies page by page, all of one instant: the read transaction keeps

@@ -2,13 +2,16 @@ package backup
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 
 	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/server/store"
@@ -22,8 +25,8 @@ func restoreSQLite(ctx context.Context, o Options) (Report, error) {
 	if err := begins(o.File, liteMagic); err != nil {
 		return Report{}, err
 	}
-	if sizeOf(o.File+"-wal") > 0 {
-		return Report{}, fmt.Errorf("%s-wal belongs to %s, which is no backup without it: make one with stint backup create", o.File, o.File)
+	if err := noLog(o.File); err != nil {
+		return Report{}, err
 	}
 	if err := vacancy(path, o.Force); err != nil {
 		return Report{}, err
@@ -33,13 +36,19 @@ func restoreSQLite(ctx context.Context, o Options) (Report, error) {
 		return Report{}, fmt.Errorf("make the database: %w", err)
 	}
 	defer p.discard()
-	if err := copyIn(ctx, o, p.path); err != nil {
+	c, err := copyIn(ctx, o, p.path)
+	if errors.Is(err, errChanged) {
+		return Report{}, fmt.Errorf("%s is refused: %w", o.File, err)
+	}
+	if err != nil {
 		return Report{}, fmt.Errorf("copy %s: %w", o.File, err)
 	}
 	r, err := usable(ctx, p.path, o)
 	if err != nil {
 		return r, fmt.Errorf("%s is refused: %w", o.File, err)
 	}
+	r.Bytes = sizeOf(o.File)
+	r.compared(c)
 	if err := settle(ctx, p, o.Force); err != nil {
 		return r, fmt.Errorf("put the database in place: %w", err)
 	}
@@ -60,20 +69,37 @@ func vacancy(path string, force bool) error {
 	return nil
 }
 
-// copyIn copies the backup, so that what was checked is what is put in place.
-func copyIn(ctx context.Context, o Options, to string) (err error) {
+// noLog refuses a database in use: its newest rows are in the log beside it.
+func noLog(file string) error {
+	real, err := filepath.EvalSymlinks(file)
+	if err == nil && sizeOf(real+"-wal") > 0 {
+		err = fmt.Errorf("%s-wal belongs to %s, which is no backup without it: make one with stint backup create", real, file)
+	}
+	return err
+}
+
+// copyIn copies the backup without its checksum, and compares: so the bytes that
+// were checked are those that are put in place.
+func copyIn(ctx context.Context, o Options, to string) (c checksum, err error) {
 	in, err := os.Open(o.File)
 	if err != nil {
-		return err
+		return c, err
 	}
 	defer in.Close()
+	if c, err = readChecksum(in); err != nil {
+		return c, err
+	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
-		return err
+		return c, err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	_, err = io.Copy(out, &counted{ctx: ctx, r: in, o: o, total: sizeOf(o.File)})
-	return err
+	hash := sha256.New()
+	body := &counted{ctx: ctx, r: io.NewSectionReader(in, 0, c.body), o: o, total: c.body}
+	if _, err := io.Copy(io.MultiWriter(out, hash), body); err != nil {
+		return c, err
+	}
+	return c, c.compare(hex.EncodeToString(hash.Sum(nil)))
 }
 
 // counted is a reader that tells how far it is, and ends with its context.
