@@ -82,7 +82,7 @@ bench: build ## Measure the queue on both engines, on throw-away databases (args
 	tools/with-postgres sh -c 'bin/stint bench --db "$$STINT_TEST_POSTGRES" $(args)'
 
 # Each step tells what it took. The first run on a machine compiles sqlc and staticcheck.
-checks = check-gen check-format check-vet check-staticcheck check-modules build
+checks = check-gen check-documents check-format check-vet check-staticcheck check-modules build
 
 .PHONY: check
 check: ## Check what CI checks besides tests; says how long each step took
@@ -95,6 +95,11 @@ check-gen: gen ## Fail if gen/ is not what make gen writes
 	@git diff --exit-code -- gen || { echo 'gen/ is not current: commit what make gen wrote' >&2; exit 1; }
 	@new=$$(git ls-files --others --exclude-standard -- gen); [[ -z $$new ]] || \
 		{ printf 'gen/ has files that git does not know:\n%s\n' "$$new" >&2; exit 1; }
+
+# What generators for other languages would refuse is found here.
+.PHONY: check-documents
+check-documents: ## Check the API's documents as OpenAPI 3.1 and 3.0
+	cd tools/oapi && CGO_ENABLED=0 go run ./validate ../../gen/openapi.json ../../gen/openapi-3.0.json
 
 .PHONY: check-format
 check-format: ## Check that hand-written Go is formatted
@@ -137,11 +142,21 @@ gen-sql: ## Write gen/postgres, gen/sqlite and gen/model from schema/ and querie
 # The command that emits the document imports the client, so the client of before stays in place
 # until it is replaced: change the server, make gen, then change what calls the client.
 .PHONY: gen-api
-gen-api: ## Write gen/openapi.json from the server, gen/client from the document
+gen-api: ## Write gen/openapi.json and gen/openapi-3.0.json from the server, gen/client from the document
 	mkdir -p bin gen/client
-	CGO_ENABLED=0 go run ./cmd/stint openapi > bin/openapi.json
-	mv bin/openapi.json gen/openapi.json
+	CGO_ENABLED=0 go build -o bin/openapi ./cmd/stint
+	bin/openapi openapi > bin/openapi.json
+	bin/openapi openapi --openapi 3.0 > bin/openapi-3.0.json
+	mv bin/openapi.json bin/openapi-3.0.json gen
 	$(call tool,oapi) oapi-codegen -config tools/oapi/config.yaml gen/openapi.json
+
+# Not part of gen, for a fresh machine has no npm. The first line tells of which document the types are,
+# and a test of server/ compares it.
+.PHONY: gen-types
+gen-types: ## Write gen/types.ts from gen/openapi.json; needs npm
+	cd tools/types && npm ci --no-audit --no-fund --silent
+	@sum=$$(sha256sum gen/openapi.json | cut -d' ' -f1) && { echo "// sha256 of openapi.json: $$sum" && \
+		tools/types/node_modules/.bin/openapi-typescript gen/openapi.json; } > bin/types.ts && mv bin/types.ts gen/types.ts
 
 .PHONY: migration
 migration: ## Write an empty migration for both engines (name=…)

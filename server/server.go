@@ -141,5 +141,8 @@ func (s *Server) Admin() http.Handler { return s.api.Admin() }
 // empty, heartbeats say so. Requests in flight go on.
 func (s *Server) Drain() { s.api.Drain() }
 
-// Document is the API's OpenAPI document.
+// Document is the API's OpenAPI 3.1 document.
 func (s *Server) Document() ([]byte, error) { return s.api.Document() }
+
+// Document30 is the same in OpenAPI 3.0.
+func (s *Server) Document30() ([]byte, error) { return s.api.Document30() }

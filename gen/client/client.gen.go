@@ -897,20 +897,13 @@ type CountedRepo struct {
 	Name string `json:"name"`
 
 	// Namespace In the spelling that came first.
-	Namespace string                         `json:"namespace"`
-	Proposals CountedRepoJSONProposalsStruct `json:"proposals"`
-	UpdatedAt time.Time                      `json:"updated_at"`
+	Namespace string         `json:"namespace"`
+	Proposals ProposalCounts `json:"proposals"`
+	UpdatedAt time.Time      `json:"updated_at"`
 }
 
 // CountedRepoForge defines model for CountedRepo.Forge.
 type CountedRepoForge string
-
-// CountedRepoJSONProposalsStruct defines model for CountedRepoJSONProposalsStruct.
-type CountedRepoJSONProposalsStruct struct {
-	Closed Count `json:"closed"`
-	Merged Count `json:"merged"`
-	Open   Count `json:"open"`
-}
 
 // CreateLoginLinkRequest defines model for CreateLoginLinkRequest.
 type CreateLoginLinkRequest struct {
@@ -1386,6 +1379,13 @@ type ProposalBody struct {
 
 	// URL Where people look at it: http or https.
 	URL *string `json:"url,omitempty"`
+}
+
+// ProposalCounts defines model for ProposalCounts.
+type ProposalCounts struct {
+	Closed Count `json:"closed"`
+	Merged Count `json:"merged"`
+	Open   Count `json:"open"`
 }
 
 // ProposalDetail defines model for ProposalDetail.

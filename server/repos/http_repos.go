@@ -33,19 +33,20 @@ func repoOf(r model.Repo) repoJSON {
 // countedRepoJSON is a repository with its proposals counted.
 type countedRepoJSON struct {
 	repoJSON
-	Proposals struct {
-		Open   web.Count `json:"open"`
-		Merged web.Count `json:"merged"`
-		Closed web.Count `json:"closed"`
-	} `json:"proposals"`
+	Proposals proposalCountsJSON `json:"proposals"`
+}
+
+// proposalCountsJSON are the proposals of a repository, by state.
+type proposalCountsJSON struct {
+	Open   web.Count `json:"open"`
+	Merged web.Count `json:"merged"`
+	Closed web.Count `json:"closed"`
 }
 
 func countedOf(r Counted) *countedRepoJSON {
-	out := &countedRepoJSON{repoJSON: repoOf(r.Repo)}
-	out.Proposals.Open = web.Counted(r.OpenProposals)
-	out.Proposals.Merged = web.Counted(r.MergedProposals)
-	out.Proposals.Closed = web.Counted(r.ClosedProposals)
-	return out
+	return &countedRepoJSON{repoJSON: repoOf(r.Repo), Proposals: proposalCountsJSON{
+		Open: web.Counted(r.OpenProposals), Merged: web.Counted(r.MergedProposals), Closed: web.Counted(r.ClosedProposals),
+	}}
 }
 
 type trackInput struct {

@@ -16,16 +16,8 @@ var docsFiles embed.FS
 var problemPages = template.Must(template.ParseFS(docsFiles, "docs/problem.tmpl"))
 
 func (a *API) registerDocs() {
-	document := sync.OnceValues(a.Document)
-	a.plain(http.MethodGet, "/openapi.json", func(w http.ResponseWriter, r *http.Request) {
-		b, err := document()
-		if err != nil {
-			a.fail(w, r, err)
-			return
-		}
-		rep := &reply{status: http.StatusOK, body: b, header: http.Header{"Content-Type": {jsonType}}}
-		rep.send(stateOf(r.Context()), w)
-	})
+	a.registerDocument("/openapi.json", a.Document)
+	a.registerDocument("/openapi-3.0.json", a.Document30)
 	for _, file := range []struct{ route, name, media string }{
 		{"/docs", "docs.html", "text/html; charset=utf-8"},
 		{"/docs/docs.js", "docs.js", "text/javascript; charset=utf-8"},
@@ -37,6 +29,20 @@ func (a *API) registerDocs() {
 		}
 		a.AddFile(file.route, file.media, b)
 	}
+}
+
+// registerDocument serves a document that is made once.
+func (a *API) registerDocument(route string, document func() ([]byte, error)) {
+	made := sync.OnceValues(document)
+	a.plain(http.MethodGet, route, func(w http.ResponseWriter, r *http.Request) {
+		b, err := made()
+		if err != nil {
+			a.fail(w, r, err)
+			return
+		}
+		rep := &reply{status: http.StatusOK, body: b, header: http.Header{"Content-Type": {jsonType}}}
+		rep.send(stateOf(r.Context()), w)
+	})
 }
 
 func (a *API) registerProblems() {

@@ -109,6 +109,21 @@ func TestTheDocumentHasTheRealTypes(t *testing.T) {
 	}
 }
 
+func TestTheDocumentIsServedInOpenAPI30(t *testing.T) {
+	t.Parallel()
+	e := one(t, web.Config{})
+	got := e.do(t, "GET", "/openapi-3.0.json", "", "Authorization", "")
+	var doc document
+	if err := json.Unmarshal([]byte(got.body), &doc); err != nil || got.Status != 200 || doc.OpenAPI != "3.0.3" {
+		t.Fatalf("status %d, openapi %q: %v", got.Status, doc.OpenAPI, err)
+	}
+	for _, newer := range []string{`"null"`, "patternDescription", `"examples"`} {
+		if strings.Contains(got.body, newer) {
+			t.Errorf("the document in 3.0 has %s", newer)
+		}
+	}
+}
+
 func TestDocumentIsStable(t *testing.T) {
 	t.Parallel()
 	e := one(t, web.Config{})

@@ -2,7 +2,6 @@ package web
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"strings"
 	"time"
@@ -82,13 +81,4 @@ func pascal(kebab string) string {
 		b.WriteString(noun(word))
 	}
 	return b.String()
-}
-
-// Document is the OpenAPI document, indented and ending in a newline.
-func (a *API) Document() ([]byte, error) {
-	b, err := json.MarshalIndent(a.huma.OpenAPI(), "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("encode the API document: %w", err)
-	}
-	return append(b, '\n'), nil
 }
