@@ -81,6 +81,19 @@ func TestSettingsOfTheDatabaseChangeNoValue(t *testing.T) {
 	}
 }
 
+func TestPreparedStatementsAreNotPlannedAnew(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres), MaxConns: 1})
+	for range 3 {
+		metaIs(t, s, "key", "")
+	}
+	got, err := store.ReadForTest(t.Context(), s, `select generic_plans || ' generic, ' || custom_plans || ' custom'
+		from pg_prepared_statements where statement like '%name: MetaGet %'`)
+	if err != nil || got != "3 generic, 0 custom" {
+		t.Errorf("the plans of a statement that ran three times are %s, %v", got, err)
+	}
+}
+
 // Through a transaction pooler a connection is somebody else's afterwards.
 func TestPoolerModesLeaveNothingBehindOnTheConnection(t *testing.T) {
 	t.Parallel()

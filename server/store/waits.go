@@ -45,15 +45,23 @@ func (w Waits) Or(others Waits) Waits {
 	}
 }
 
+// genericPlans makes PostgreSQL plan a prepared statement once per connection: it
+// takes a claim's plan for dearer than one made for the arguments at hand, and
+// would make that anew at each call, for more time than the claim itself takes.
+// Every statement has one plan that is right for all arguments; server/plans
+// holds that.
+const genericPlans = "set plan_cache_mode = force_generic_plan; "
+
 // settings is the SQL that every connection begins with, or with local every
-// transaction: the time-outs, and that what was committed is on disk. They are
-// SET, not start-up parameters, which pgbouncer refuses.
+// transaction, whose statements are not prepared: the time-outs, and that what
+// was committed is on disk. They are SET, not start-up parameters, which
+// pgbouncer refuses; those are schema.PoolConfig's.
 func (w Waits) settings(local bool) string {
-	set := "set"
+	set, plans := "set", genericPlans
 	if local {
-		set = "set local"
+		set, plans = "set local", ""
 	}
-	return fmt.Sprintf(`%[1]s lock_timeout = '%[2]dms'; %[1]s statement_timeout = '%[3]dms';`+
+	return plans + fmt.Sprintf(`%[1]s lock_timeout = '%[2]dms'; %[1]s statement_timeout = '%[3]dms';`+
 		` %[1]s idle_in_transaction_session_timeout = '%[3]dms';`+
 		` select set_config('synchronous_commit', 'on', %[4]t) where current_setting('synchronous_commit') = 'off'`,
 		set, w.Lock.Milliseconds(), w.Statement.Milliseconds(), local)
