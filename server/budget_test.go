@@ -118,3 +118,50 @@ func proposalsWithin(within func(most int, method, path string, body, into any),
 		}
 	}
 }
+
+// Many jobs are completed by a few statements, however many they are.
+func TestBatchFinishKeepsWithinItsStatements(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		a := newAPI(t, s)
+		a.call("GET", "/v1/whoami", nil, nil) // the token is cached from here on
+		for _, n := range []int{1, 100, 1000} {
+			items := make([]object, n)
+			for i := range items {
+				items[i] = object{"kind": "review", "key": fmt.Sprint(n, "-", i)}
+			}
+			a.call("POST", "/v1/jobs/batch", object{"items": items}, nil)
+			var done struct{ Results []struct{ Status int } }
+			took := a.call("POST", "/v1/jobs/complete", object{"items": a.claimed(n)}, &done)
+			for i, r := range done.Results {
+				if r.Status != 200 {
+					t.Errorf("item %d of %d: %d", i, n, r.Status)
+				}
+			}
+			if took > 12 || len(done.Results) != n {
+				t.Errorf("a batch of %d ran %d statements and had %d answers; the budget is 12", n, took, len(done.Results))
+			}
+		}
+	})
+}
+
+// claimed claims n jobs, and returns them as items of a batch that completes them.
+func (a *api) claimed(n int) (items []object) {
+	a.T.Helper()
+	for len(items) < n {
+		var got struct {
+			Jobs []struct {
+				ID         string `json:"id"`
+				LeaseToken string `json:"lease_token"`
+			} `json:"jobs"`
+		}
+		a.call("POST", "/v1/jobs/claim", object{"worker": "w", "kinds": []string{"review"}, "limit": min(100, n-len(items))}, &got)
+		if len(got.Jobs) == 0 {
+			a.T.Fatalf("claimed %d of %d jobs", len(items), n)
+		}
+		for _, job := range got.Jobs {
+			items = append(items, object{"id": job.ID, "lease_token": job.LeaseToken, "result": len(items), "warning": "it was slow"})
+		}
+	}
+	return items
+}

@@ -22,6 +22,12 @@ type JobClaimParams struct {
 	Max     int64
 }
 
+type JobCompleteManyParams struct {
+	Now     coltype.Time
+	Rows    string
+	OwnerID string
+}
+
 type JobCountDueParams struct {
 	Now    coltype.Time
 	Max    int64

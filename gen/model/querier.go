@@ -34,6 +34,11 @@ type Querier interface {
 	// begins at run_at floor, in microseconds. Rows that another claim has locked are
 	// passed over. No lease is longer than the time limit of its job. Index jobs_claim.
 	JobClaim(ctx context.Context, arg JobClaimParams) ([]Job, error)
+	// Completes claims of an owner under their tokens, and holds every job that is
+	// named, whatever its state, until the transaction ends. rows is a JSON object of
+	// {lease_token, result} by job id, the ids in order: where rows lock, they do in
+	// that order. A job whose again is set is left to JobSettle. Primary key.
+	JobCompleteMany(ctx context.Context, arg JobCompleteManyParams) ([]Job, error)
 	// Enqueues a JSON list of jobs and returns those that are new: a row whose key
 	// is live is left out. Waits for a transaction that is enqueueing the key.
 	JobInsertMany(ctx context.Context, arg JobInsertManyParams) ([]Job, error)
@@ -115,6 +120,10 @@ type Querier interface {
 	// gone already; naming it spares reading their entries until the vacuum has come.
 	// Primary key.
 	RunLogTrim(ctx context.Context, arg RunLogTrimParams) error
+	// Ends the running attempts of jobs of an owner: they succeeded. rows is a JSON
+	// object of {completed_at, warning, progress} by job id, times in microseconds.
+	// Index runs_running_job.
+	RunSucceedMany(ctx context.Context, arg RunSucceedManyParams) ([]RunSucceedManyRow, error)
 	// Keeps a new token; its text is never stored.
 	TokenInsert(ctx context.Context, arg TokenInsertParams) error
 	// Ends a token; 0 rows if it is unknown or ended before.

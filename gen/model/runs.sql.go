@@ -127,6 +127,14 @@ type RunPageParams = JobPageParams
 // RunPageRow has the fields of RunGetRow.
 type RunPageRow = RunGetRow
 
+type RunSucceedManyParams struct {
+	Rows    string
+	OwnerID string
+}
+
+// RunSucceedManyRow has the fields of RunEndRow.
+type RunSucceedManyRow = RunEndRow
+
 // RunWalkByJobParams has the fields of RunPageByJobParams.
 type RunWalkByJobParams = RunPageByJobParams
 

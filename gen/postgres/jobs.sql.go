@@ -171,6 +171,92 @@ func (q *Queries) JobClaim(ctx context.Context, arg JobClaimParams) ([]Job, erro
 	return items, nil
 }
 
+const JobCompleteMany = `-- name: JobCompleteMany :many
+update jobs
+set state = 'succeeded',
+    error = null,
+    finished_at = greatest(jobs.updated_at, cast($1 as timestamptz)),
+    updated_at = greatest(jobs.updated_at, cast($1 as timestamptz)),
+    result = cast((select cast(cast($2 as text) as jsonb)) -> jobs.id ->> 'result' as json),
+    lease_token = null,
+    claimed_by = null,
+    lease_expires_at = null
+where jobs.state || '' = 'claimed' -- leaves the primary key as the only index
+    and jobs.again is null
+    and jobs.lease_token = (select cast(cast($2 as text) as jsonb)) -> jobs.id ->> 'lease_token'
+    and jobs.id = any(array(
+        select l.id
+        from json_object_keys(cast(cast($2 as text) as json)) t(id)
+        cross join lateral (
+            select j.id
+            from jobs j
+            where j.id = t.id
+                and j.owner_id || '' = $3
+            limit 1
+            for update
+        ) l
+    ))
+returning jobs.id, jobs.owner_id, jobs.kind, jobs.state, jobs.waiting_for, jobs.key, jobs.repo_id, jobs.issue_number, jobs.payload, jobs.priority, jobs.run_at, jobs.attempt, jobs.max_attempts, jobs.lease_token, jobs.claimed_by, jobs.lease_expires_at, jobs.again, jobs.follows, jobs.followed_by, jobs.cancel_requested_at, jobs.progress, jobs.result, jobs.error, jobs.concurrency_key, jobs.traceparent, jobs.actor, jobs.acted_at, jobs.created_at, jobs.updated_at, jobs.finished_at, jobs.timeout_seconds
+`
+
+type JobCompleteManyParams = model.JobCompleteManyParams
+
+// Completes claims of an owner under their tokens, and holds every job that is
+// named, whatever its state, until the transaction ends. rows is a JSON object of
+// {lease_token, result} by job id, the ids in order: where rows lock, they do in
+// that order. A job whose again is set is left to JobSettle. Primary key.
+func (q *Queries) JobCompleteMany(ctx context.Context, arg JobCompleteManyParams) ([]Job, error) {
+	rows, err := q.db.Query(ctx, JobCompleteMany, arg.Now, arg.Rows, arg.OwnerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Job{}
+	for rows.Next() {
+		var i Job
+		if err := rows.Scan(
+			&i.ID,
+			&i.OwnerID,
+			&i.Kind,
+			&i.State,
+			&i.WaitingFor,
+			&i.Key,
+			&i.RepoID,
+			&i.IssueNumber,
+			&i.Payload,
+			&i.Priority,
+			&i.RunAt,
+			&i.Attempt,
+			&i.MaxAttempts,
+			&i.LeaseToken,
+			&i.ClaimedBy,
+			&i.LeaseExpiresAt,
+			&i.Again,
+			&i.Follows,
+			&i.FollowedBy,
+			&i.CancelRequestedAt,
+			&i.Progress,
+			&i.Result,
+			&i.Error,
+			&i.ConcurrencyKey,
+			&i.Traceparent,
+			&i.Actor,
+			&i.ActedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.FinishedAt,
+			&i.TimeoutSeconds,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const JobCountDue = `-- name: JobCountDue :many
 select
     cast(t.x ->> 'kind' as text) as kind,

@@ -491,6 +491,82 @@ func (q *Queries) RunPageByStatus(ctx context.Context, arg RunPageByStatusParams
 	return items, nil
 }
 
+const RunSucceedMany = `-- name: RunSucceedMany :many
+update runs
+set status = 'succeeded',
+    terminal_reason = null,
+    error = null,
+    warning = (select cast(cast($1 as text) as jsonb)) -> runs.job_id ->> 'warning',
+    progress = cast((select cast(cast($1 as text) as jsonb)) -> runs.job_id ->> 'progress' as json),
+    completed_at = from_us(cast((select cast(cast($1 as text) as jsonb)) -> runs.job_id ->> 'completed_at' as bigint))
+where runs.status || '' = 'running' -- leaves the primary key as the only index
+    and runs.id = any(array(
+        select l.id
+        from json_object_keys(cast(cast($1 as text) as json)) t(job_id)
+        cross join lateral (
+            select r.id
+            from runs r
+            where r.owner_id = $2
+                and r.job_id = t.job_id
+                and r.status = 'running'
+            limit 1
+        ) l
+    ))
+returning
+    id, owner_id, kind, connection_id, job_id, external_run_id, status, attempt, worker,
+    generation, terminal_reason, error, warning, facts, progress, scheduler_managed, origin, created_at,
+    started_at, completed_at, deadline_at
+`
+
+type RunSucceedManyParams = model.RunSucceedManyParams
+
+type RunSucceedManyRow = model.RunSucceedManyRow
+
+// Ends the running attempts of jobs of an owner: they succeeded. rows is a JSON
+// object of {completed_at, warning, progress} by job id, times in microseconds.
+// Index runs_running_job.
+func (q *Queries) RunSucceedMany(ctx context.Context, arg RunSucceedManyParams) ([]RunSucceedManyRow, error) {
+	rows, err := q.db.Query(ctx, RunSucceedMany, arg.Rows, arg.OwnerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RunSucceedManyRow{}
+	for rows.Next() {
+		var i RunSucceedManyRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.OwnerID,
+			&i.Kind,
+			&i.ConnectionID,
+			&i.JobID,
+			&i.ExternalRunID,
+			&i.Status,
+			&i.Attempt,
+			&i.Worker,
+			&i.Generation,
+			&i.TerminalReason,
+			&i.Error,
+			&i.Warning,
+			&i.Facts,
+			&i.Progress,
+			&i.SchedulerManaged,
+			&i.Origin,
+			&i.CreatedAt,
+			&i.StartedAt,
+			&i.CompletedAt,
+			&i.DeadlineAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const RunWalk = `-- name: RunWalk :many
 select id, kind, status, created_at
 from runs

@@ -169,6 +169,96 @@ func (q *Queries) JobClaim(ctx context.Context, arg JobClaimParams) ([]Job, erro
 	return items, nil
 }
 
+const JobCompleteMany = `-- name: JobCompleteMany :many
+insert into jobs ( -- sqlc takes no update from rows: each row is there, and its id conflicts
+    id, owner_id, kind, state, payload, priority, run_at, attempt, max_attempts, result, created_at, updated_at, finished_at
+)
+select
+    j.id, j.owner_id, j.kind, 'succeeded', j.payload, j.priority, j.run_at, j.attempt, j.max_attempts,
+    t.value ->> '$.result', j.created_at,
+    case when j.updated_at > ?1 then j.updated_at else ?1 end,
+    case when j.updated_at > ?1 then j.updated_at else ?1 end
+from json_each(cast(?2 as text)) t
+cross join jobs j
+where j.id = t.key
+    and +j.owner_id = ?3 -- the pluses leave the primary key as the only index
+    and +j.state = 'claimed'
+    and j.again is null
+    and j.lease_token = t.value ->> '$.lease_token'
+on conflict (id) do update
+set state = excluded.state,
+    result = excluded.result,
+    error = null,
+    finished_at = excluded.finished_at,
+    updated_at = excluded.updated_at,
+    lease_token = null,
+    claimed_by = null,
+    lease_expires_at = null
+where jobs.state = 'claimed'
+returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
+`
+
+type JobCompleteManyParams = model.JobCompleteManyParams
+
+// Completes claims of an owner under their tokens, and holds every job that is
+// named, whatever its state, until the transaction ends. rows is a JSON object of
+// {lease_token, result} by job id, the ids in order: where rows lock, they do in
+// that order. A job whose again is set is left to JobSettle. Primary key.
+func (q *Queries) JobCompleteMany(ctx context.Context, arg JobCompleteManyParams) ([]Job, error) {
+	rows, err := q.db.QueryContext(ctx, JobCompleteMany, arg.Now, arg.Rows, arg.OwnerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Job{}
+	for rows.Next() {
+		var i Job
+		if err := rows.Scan(
+			&i.ID,
+			&i.OwnerID,
+			&i.Kind,
+			&i.State,
+			&i.WaitingFor,
+			&i.Key,
+			&i.RepoID,
+			&i.IssueNumber,
+			&i.Payload,
+			&i.Priority,
+			&i.RunAt,
+			&i.Attempt,
+			&i.MaxAttempts,
+			&i.LeaseToken,
+			&i.ClaimedBy,
+			&i.LeaseExpiresAt,
+			&i.Again,
+			&i.Follows,
+			&i.FollowedBy,
+			&i.CancelRequestedAt,
+			&i.Progress,
+			&i.Result,
+			&i.Error,
+			&i.ConcurrencyKey,
+			&i.Traceparent,
+			&i.Actor,
+			&i.ActedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.FinishedAt,
+			&i.TimeoutSeconds,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const JobCountDue = `-- name: JobCountDue :many
 select
     cast(t.value ->> '$.kind' as text) as kind,

@@ -502,6 +502,84 @@ func (q *Queries) RunPageByStatus(ctx context.Context, arg RunPageByStatusParams
 	return items, nil
 }
 
+const RunSucceedMany = `-- name: RunSucceedMany :many
+insert into runs ( -- sqlc takes no update from rows: each row is there, and its id conflicts
+    id, owner_id, kind, status, warning, progress, scheduler_managed, origin, event_seq, created_at, started_at, completed_at
+)
+select
+    r.id, r.owner_id, r.kind, 'succeeded', t.value ->> '$.warning', t.value ->> '$.progress',
+    r.scheduler_managed, r.origin, r.event_seq, r.created_at, r.started_at, t.value ->> '$.completed_at'
+from json_each(cast(?1 as text)) t
+cross join runs r
+where r.owner_id = ?2
+    and r.job_id = t.key
+    and r.status = 'running'
+on conflict (id) do update
+set status = excluded.status,
+    terminal_reason = null,
+    error = null,
+    warning = excluded.warning,
+    progress = excluded.progress,
+    completed_at = excluded.completed_at
+where runs.status = 'running'
+returning
+    id, owner_id, kind, connection_id, job_id, external_run_id, status, attempt, worker,
+    generation, terminal_reason, error, warning, facts, progress, scheduler_managed, origin, created_at,
+    started_at, completed_at, deadline_at
+`
+
+type RunSucceedManyParams = model.RunSucceedManyParams
+
+type RunSucceedManyRow = model.RunSucceedManyRow
+
+// Ends the running attempts of jobs of an owner: they succeeded. rows is a JSON
+// object of {completed_at, warning, progress} by job id, times in microseconds.
+// Index runs_running_job.
+func (q *Queries) RunSucceedMany(ctx context.Context, arg RunSucceedManyParams) ([]RunSucceedManyRow, error) {
+	rows, err := q.db.QueryContext(ctx, RunSucceedMany, arg.Rows, arg.OwnerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RunSucceedManyRow{}
+	for rows.Next() {
+		var i RunSucceedManyRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.OwnerID,
+			&i.Kind,
+			&i.ConnectionID,
+			&i.JobID,
+			&i.ExternalRunID,
+			&i.Status,
+			&i.Attempt,
+			&i.Worker,
+			&i.Generation,
+			&i.TerminalReason,
+			&i.Error,
+			&i.Warning,
+			&i.Facts,
+			&i.Progress,
+			&i.SchedulerManaged,
+			&i.Origin,
+			&i.CreatedAt,
+			&i.StartedAt,
+			&i.CompletedAt,
+			&i.DeadlineAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const RunWalk = `-- name: RunWalk :many
 select id, kind, status, created_at
 from runs

@@ -35,6 +35,37 @@ where jobs.state = 'pending'
     ))
 returning jobs.*;
 
+-- name: JobCompleteMany :many
+-- Completes claims of an owner under their tokens, and holds every job that is
+-- named, whatever its state, until the transaction ends. rows is a JSON object of
+-- {lease_token, result} by job id, the ids in order: where rows lock, they do in
+-- that order. A job whose again is set is left to JobSettle. Primary key.
+update jobs
+set state = 'succeeded',
+    error = null,
+    finished_at = greatest(jobs.updated_at, cast(@now as timestamptz)),
+    updated_at = greatest(jobs.updated_at, cast(@now as timestamptz)),
+    result = cast((select cast(cast(@rows as text) as jsonb)) -> jobs.id ->> 'result' as json),
+    lease_token = null,
+    claimed_by = null,
+    lease_expires_at = null
+where jobs.state || '' = 'claimed' -- leaves the primary key as the only index
+    and jobs.again is null
+    and jobs.lease_token = (select cast(cast(@rows as text) as jsonb)) -> jobs.id ->> 'lease_token'
+    and jobs.id = any(array(
+        select l.id
+        from json_object_keys(cast(cast(@rows as text) as json)) t(id)
+        cross join lateral (
+            select j.id
+            from jobs j
+            where j.id = t.id
+                and j.owner_id || '' = @owner_id
+            limit 1
+            for update
+        ) l
+    ))
+returning jobs.*;
+
 -- name: JobCountDue :many
 -- How many jobs are due for each probe of a JSON list of {owner_id, kind,
 -- priority}, counted up to max for each, in no order. Index jobs_claim.

@@ -33,3 +33,32 @@ where job_id = @job_id
     and token_hash = @token_hash
     and status = 'running'
 for update;
+
+-- name: RunSucceedMany :many
+-- Ends the running attempts of jobs of an owner: they succeeded. rows is a JSON
+-- object of {completed_at, warning, progress} by job id, times in microseconds.
+-- Index runs_running_job.
+update runs
+set status = 'succeeded',
+    terminal_reason = null,
+    error = null,
+    warning = (select cast(cast(@rows as text) as jsonb)) -> runs.job_id ->> 'warning',
+    progress = cast((select cast(cast(@rows as text) as jsonb)) -> runs.job_id ->> 'progress' as json),
+    completed_at = from_us(cast((select cast(cast(@rows as text) as jsonb)) -> runs.job_id ->> 'completed_at' as bigint))
+where runs.status || '' = 'running' -- leaves the primary key as the only index
+    and runs.id = any(array(
+        select l.id
+        from json_object_keys(cast(cast(@rows as text) as json)) t(job_id)
+        cross join lateral (
+            select r.id
+            from runs r
+            where r.owner_id = @owner_id
+                and r.job_id = t.job_id
+                and r.status = 'running'
+            limit 1
+        ) l
+    ))
+returning
+    id, owner_id, kind, connection_id, job_id, external_run_id, status, attempt, worker,
+    generation, terminal_reason, error, warning, facts, progress, scheduler_managed, origin, created_at,
+    started_at, completed_at, deadline_at;

@@ -30,6 +30,38 @@ where jobs.state = 'pending'
     )
 returning *;
 
+-- name: JobCompleteMany :many
+-- Completes claims of an owner under their tokens, and holds every job that is
+-- named, whatever its state, until the transaction ends. rows is a JSON object of
+-- {lease_token, result} by job id, the ids in order: where rows lock, they do in
+-- that order. A job whose again is set is left to JobSettle. Primary key.
+insert into jobs ( -- sqlc takes no update from rows: each row is there, and its id conflicts
+    id, owner_id, kind, state, payload, priority, run_at, attempt, max_attempts, result, created_at, updated_at, finished_at
+)
+select
+    j.id, j.owner_id, j.kind, 'succeeded', j.payload, j.priority, j.run_at, j.attempt, j.max_attempts,
+    t.value ->> '$.result', j.created_at,
+    case when j.updated_at > @now then j.updated_at else @now end,
+    case when j.updated_at > @now then j.updated_at else @now end
+from json_each(cast(@rows as text)) t
+cross join jobs j
+where j.id = t.key
+    and +j.owner_id = @owner_id -- the pluses leave the primary key as the only index
+    and +j.state = 'claimed'
+    and j.again is null
+    and j.lease_token = t.value ->> '$.lease_token'
+on conflict (id) do update
+set state = excluded.state,
+    result = excluded.result,
+    error = null,
+    finished_at = excluded.finished_at,
+    updated_at = excluded.updated_at,
+    lease_token = null,
+    claimed_by = null,
+    lease_expires_at = null
+where jobs.state = 'claimed'
+returning *;
+
 -- name: JobCountDue :many
 -- How many jobs are due for each probe of a JSON list of {owner_id, kind,
 -- priority}, counted up to max for each, in no order. Index jobs_claim.

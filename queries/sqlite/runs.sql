@@ -32,3 +32,31 @@ where job_id = @job_id
     and owner_id = @owner_id
     and token_hash = @token_hash
     and status = 'running';
+
+-- name: RunSucceedMany :many
+-- Ends the running attempts of jobs of an owner: they succeeded. rows is a JSON
+-- object of {completed_at, warning, progress} by job id, times in microseconds.
+-- Index runs_running_job.
+insert into runs ( -- sqlc takes no update from rows: each row is there, and its id conflicts
+    id, owner_id, kind, status, warning, progress, scheduler_managed, origin, event_seq, created_at, started_at, completed_at
+)
+select
+    r.id, r.owner_id, r.kind, 'succeeded', t.value ->> '$.warning', t.value ->> '$.progress',
+    r.scheduler_managed, r.origin, r.event_seq, r.created_at, r.started_at, t.value ->> '$.completed_at'
+from json_each(cast(@rows as text)) t
+cross join runs r
+where r.owner_id = @owner_id
+    and r.job_id = t.key
+    and r.status = 'running'
+on conflict (id) do update
+set status = excluded.status,
+    terminal_reason = null,
+    error = null,
+    warning = excluded.warning,
+    progress = excluded.progress,
+    completed_at = excluded.completed_at
+where runs.status = 'running'
+returning
+    id, owner_id, kind, connection_id, job_id, external_run_id, status, attempt, worker,
+    generation, terminal_reason, error, warning, facts, progress, scheduler_managed, origin, created_at,
+    started_at, completed_at, deadline_at;

@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -42,10 +43,7 @@ func TestBatchesOverLiveKeysAndBatchFinishesDoNotDeadlock(t *testing.T) {
 			if _, err := d.tryEnqueue(items...); err != nil {
 				d.Fatal(err)
 			}
-			var ends []jobs.FinishIn
-			for _, c := range d.claimIn(jobs.ClaimIn{Limit: n}) {
-				ends = append(ends, jobs.FinishIn{OwnerID: d.Owner, ID: c.Job.ID, LeaseToken: *c.Job.LeaseToken, Action: jobs.Complete})
-			}
+			ends := completions(d.claimIn(jobs.ClaimIn{Limit: n}))
 			atOnce(6, func(i int) {
 				if i%2 == 0 {
 					out, err := d.tryEnqueue(items...)
@@ -60,7 +58,7 @@ func TestBatchesOverLiveKeysAndBatchFinishesDoNotDeadlock(t *testing.T) {
 					return
 				}
 				err := d.Try(func(q model.Querier) error {
-					_, err := jobs.FinishAll(d.Context(), q, d.Now, ends)
+					_, err := jobs.CompleteAll(d.Context(), q, d.Now, d.Owner, ends)
 					return err
 				})
 				if err != nil {
@@ -75,42 +73,109 @@ func TestBatchesOverLiveKeysAndBatchFinishesDoNotDeadlock(t *testing.T) {
 	})
 }
 
-// Finishing batches beside single finishes, enqueues and the reaper.
-func TestBatchFinishesInOppositeOrderDoNotDeadlock(t *testing.T) {
+// Batches in both orders, some of whose jobs are asked for again, beside everybody
+// else who takes rows of theirs.
+func TestBatchFinishesBesideAllOthersDoNotDeadlock(t *testing.T) {
 	eachWhole(t, func(d *fixture) {
-		const n = 60
-		plant(d, n, "build", jobs.Pending, d.Now)
-		d.Pass(time.Second)
-		held := d.claimIn(jobs.ClaimIn{Limit: n})
-		items := make([]jobs.FinishIn, n)
-		for i, c := range held {
-			items[i] = jobs.FinishIn{OwnerID: d.Owner, ID: c.Job.ID, LeaseToken: *c.Job.LeaseToken, Action: jobs.Complete}
+		const n = 40
+		keyed := make([]jobs.EnqueueIn, n)
+		for i := range keyed {
+			keyed[i] = jobs.EnqueueIn{Kind: "build", Key: ptr(fmt.Sprintf("k%03d", i*7%n))}
 		}
-		backward := slices.Clone(items)
+		if _, err := d.tryEnqueue(keyed...); err != nil {
+			d.Fatal(err)
+		}
+		held := d.claimIn(jobs.ClaimIn{Limit: n})
+		for i := 0; i < n; i += 3 {
+			d.enqueue(jobs.EnqueueIn{Key: held[i].Job.Key})
+		}
+		forward := completions(held)
+		backward := slices.Clone(forward)
 		slices.Reverse(backward)
 		d.Pass(2 * time.Minute)
-		atOnce(5, func(i int) {
-			err := d.Try(func(q model.Querier) error {
-				if i == 4 {
-					_, err := jobs.Reap(d.Context(), q, d.Now, "", evenly)
-					return err
-				}
-				out, err := jobs.FinishAll(d.Context(), q, d.Now, [][]jobs.FinishIn{items, backward}[i%2])
-				for k, f := range out {
-					if f.Fault == nil && f.Job.ID != [][]jobs.FinishIn{items, backward}[i%2][k].ID {
-						d.Errorf("item %d was answered with %s", k, f.Job.ID)
-					}
-				}
-				return err
-			})
-			var f *fault.Fault
-			if err != nil && !errors.As(err, &f) {
-				d.Error(err)
-			}
-		})
-		if open := dbtest.Get[int](d.T, d.Store, "select count(*) from runs where status = '"+runs.Running+"'"); open != 0 {
-			d.Errorf("%d runs are open", open)
-		}
+		everybody := d.others(held, keyed)
+		everybody["forward"], everybody["backward"] = d.batch(forward), d.batch(backward)
+		everybody["the half"] = d.batch(backward[n/4 : 3*n/4])
+		d.besideEachOther(everybody)
+		d.unbroken()
 		d.noDeadlock()
 	})
+}
+
+// others are all who take rows of jobs that are held, by name.
+func (d *fixture) others(held []jobs.ClaimedJob, keyed []jobs.EnqueueIn) map[string]func(q model.Querier, i int) error {
+	return map[string]func(q model.Querier, i int) error{
+		"enqueue": func(q model.Querier, _ int) error {
+			_, err := jobs.Enqueue(d.Context(), q, d.Now, d.Owner, keyed)
+			return err
+		},
+		"reap": func(q model.Querier, _ int) error {
+			_, err := jobs.Reap(d.Context(), q, d.Now, "", evenly)
+			return err
+		},
+		"claim": func(q model.Querier, _ int) error {
+			_, err := jobs.Claim(d.Context(), q, d.Now, d.whole(jobs.ClaimIn{Limit: 9}))
+			return err
+		},
+		"cancel": func(q model.Querier, i int) error {
+			_, err := jobs.Cancel(d.Context(), q, d.Now, d.byHand(held[i].Job.ID))
+			return err
+		},
+		"heartbeat": func(q model.Querier, i int) error {
+			_, err := jobs.Heartbeat(d.Context(), q, d.Now, jobs.HeartbeatIn{OwnerID: d.Owner, ID: held[i].Job.ID, LeaseToken: *held[i].Job.LeaseToken})
+			return err
+		},
+		"log": func(q model.Querier, i int) error {
+			_, err := runs.Append(d.Context(), q, d.Now, runs.AppendIn{OwnerID: d.Owner, JobID: held[i].Job.ID, LeaseToken: *held[i].Job.LeaseToken, Seq: 1, Text: "x"})
+			return err
+		},
+	}
+}
+
+// batch completes items, and checks that each is answered by its own job.
+func (d *fixture) batch(items []jobs.Completion) func(q model.Querier, i int) error {
+	return func(q model.Querier, _ int) error {
+		out, err := jobs.CompleteAll(d.Context(), q, d.Now, d.Owner, items)
+		for k, f := range out {
+			if f.Fault == nil && (f.Job.ID != items[k].ID || text(f.Run.JobID) != items[k].ID) {
+				d.Errorf("item %d was answered with %s and the run of %s", k, f.Job.ID, text(f.Run.JobID))
+			}
+		}
+		return err
+	}
+}
+
+// besideEachOther lets everybody do six transactions, all at once.
+func (d *fixture) besideEachOther(everybody map[string]func(q model.Querier, i int) error) {
+	d.Helper()
+	names := slices.Sorted(maps.Keys(everybody))
+	atOnce(len(names), func(k int) {
+		for i := range 6 {
+			err := d.Try(func(q model.Querier) error { return everybody[names[k]](q, i) })
+			var f *fault.Fault
+			if err != nil && !errors.As(err, &f) && !store.NotFound(err) {
+				d.Errorf("%s: %v", names[k], err)
+			}
+		}
+	})
+}
+
+// unbroken checks the invariants of a queue.
+func (d *fixture) unbroken() {
+	d.Helper()
+	rows, err := dbtest.DB(d.T, d.Store).QueryContext(d.Context(), broken)
+	if err != nil {
+		d.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var n int
+		if err := rows.Scan(&name, &n); err != nil || name != "runs" {
+			d.Errorf("%s: %d, %v", name, n, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		d.Error(err)
+	}
 }

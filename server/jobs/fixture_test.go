@@ -119,6 +119,25 @@ func (d *fixture) finished(held jobs.ClaimedJob, in jobs.FinishIn) jobs.Outcome 
 	return out
 }
 
+// completions complete what is held.
+func completions(held []jobs.ClaimedJob) []jobs.Completion {
+	out := make([]jobs.Completion, len(held))
+	for i, c := range held {
+		out[i] = jobs.Completion{ID: c.Job.ID, LeaseToken: *c.Job.LeaseToken}
+	}
+	return out
+}
+
+// complete is one batch of completions, which must run.
+func (d *fixture) complete(items ...jobs.Completion) (out []jobs.Finished) {
+	d.Helper()
+	d.Tx(func(q model.Querier) (err error) {
+		out, err = jobs.CompleteAll(d.Context(), q, d.Now, d.Owner, items)
+		return err
+	})
+	return out
+}
+
 func (d *fixture) beat(held jobs.ClaimedJob, in jobs.HeartbeatIn) (beat jobs.Beat, err error) {
 	in.OwnerID, in.ID = d.Owner, held.Job.ID
 	if in.LeaseToken == "" {

@@ -184,11 +184,11 @@ type completeBatchAnswer struct {
 
 func (h *routes) completeBatch(ctx context.Context, q model.Querier, now coltype.Time, in *completeBatchInput) (web.Answer[completeBatchAnswer], error) {
 	owner := web.Caller(ctx).OwnerID
-	items := make([]FinishIn, len(in.Body.Items))
+	items := make([]Completion, len(in.Body.Items))
 	for i, item := range in.Body.Items {
-		items[i] = FinishIn{OwnerID: owner, ID: item.ID, LeaseToken: item.LeaseToken, Action: Complete, Result: item.Result, Warning: string(item.Warning)}
+		items[i] = Completion{ID: item.ID, LeaseToken: item.LeaseToken, Result: item.Result, Warning: string(item.Warning)}
 	}
-	out, err := FinishAll(ctx, q, now, items)
+	out, err := CompleteAll(ctx, q, now, owner, items)
 	if err != nil {
 		return web.Answer[completeBatchAnswer]{}, err
 	}

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/stint-run/stint/gen/model"
@@ -55,4 +56,59 @@ func ended(r model.RunEndRow) Run {
 		Progress: r.Progress, SchedulerManaged: r.SchedulerManaged, Origin: r.Origin,
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt, DeadlineAt: r.DeadlineAt,
 	}
+}
+
+// Success says of a job that was completed how its running attempt ended.
+type Success struct {
+	JobID    string
+	Warning  string       // what the worker remarked; "" is none
+	Progress coltype.JSON // the last that its heartbeats told
+	At       coltype.Time
+}
+
+// successRow is one member of RunSucceedMany's @rows.
+type successRow struct {
+	Warning     *string `json:"warning,omitempty"`
+	Progress    *string `json:"progress,omitempty"`
+	CompletedAt int64   `json:"completed_at"` // microseconds
+}
+
+func (s Success) row() successRow {
+	row := successRow{CompletedAt: s.At.UnixMicro()}
+	if s.Warning != "" {
+		row.Warning = &s.Warning
+	}
+	if s.Progress != nil {
+		text := string(s.Progress)
+		row.Progress = &text
+	}
+	return row
+}
+
+// Succeed ends the running attempts of jobs of an owner, in the transaction that
+// completes them, and returns the runs by job id.
+func Succeed(ctx context.Context, q model.Querier, ownerID string, successes []Success) (map[string]Run, error) {
+	if len(successes) == 0 {
+		return nil, nil
+	}
+	rows := make(map[string]successRow, len(successes))
+	for _, s := range successes {
+		rows[s.JobID] = s.row()
+	}
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return nil, err
+	}
+	done, err := q.RunSucceedMany(ctx, model.RunSucceedManyParams{OwnerID: ownerID, Rows: string(text)})
+	if err != nil {
+		return nil, fmt.Errorf("end %d runs: %w", len(rows), err)
+	}
+	if len(done) != len(rows) {
+		return nil, fmt.Errorf("end %d runs: %d were running", len(rows), len(done))
+	}
+	out := make(map[string]Run, len(done))
+	for _, row := range done {
+		out[*row.JobID] = ended(row)
+	}
+	return out, nil
 }
