@@ -30,6 +30,7 @@ var packages = [][]string{
 	{"server/web"},
 	{"server/metrics"},
 	{"server/control"},
+	{"server/notify"},
 	{"server/store"},
 	{"schema"},
 	{"gen/postgres", "gen/sqlite"},

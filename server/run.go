@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,15 +37,18 @@ func Run(ctx context.Context, c Config, s *store.Store, l Listeners) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	f := newFront(c)
+	over, drained := context.WithCancel(context.WithoutCancel(ctx))
+	defer drained()
 	running := make(chan struct{})
 	go func() {
 		defer close(running)
-		if err := f.open(ctx, c, s); err != nil {
+		if err := f.open(ctx, over, c, s); err != nil {
 			cancel(err)
 		}
 	}()
 	err := f.serve(ctx, c, l)
 	cancel(nil)
+	drained()
 	<-running
 	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
 		return cause
@@ -71,8 +75,9 @@ func newFront(c Config) *front {
 }
 
 // open prepares the database, lets the server in, and runs its background
-// passes until ctx ends.
-func (f *front) open(ctx context.Context, c Config, s *store.Store) error {
+// passes until ctx ends. Other replicas are told of changes until no request is
+// left either, when over ends.
+func (f *front) open(ctx, over context.Context, c Config, s *store.Store) error {
 	key, err := f.prepared(ctx, c, s)
 	if err != nil || ctx.Err() != nil {
 		return err
@@ -84,7 +89,10 @@ func (f *front) open(ctx context.Context, c Config, s *store.Store) error {
 	f.admin.Store(&admin)
 	c.Log.Info("ready", "engine", s.Engine())
 	c.notify(Ready)
+	var wg sync.WaitGroup
+	wg.Go(func() { server.bus.Run(over) })
 	server.runner.Run(ctx)
+	wg.Wait()
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/jobs"
 	"github.com/stint-run/stint/server/metrics"
+	"github.com/stint-run/stint/server/notify"
 	"github.com/stint-run/stint/server/ops"
 	"github.com/stint-run/stint/server/repos"
 	"github.com/stint-run/stint/server/runs"
@@ -89,6 +90,7 @@ func (c Config) reapEvery() time.Duration {
 // Server is one replica.
 type Server struct {
 	api    *web.API
+	bus    *notify.Bus
 	runner *control.Runner
 }
 
@@ -100,22 +102,24 @@ func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	verifier := control.NewVerifier(s)
 	workers := control.NewWorkers()
 	measured := metrics.New(c.Version)
+	bus := notify.New(s, c.Log, notify.Waits{})
+	hub := jobs.NewHub(bus)
 	runner := newRunner(c, s, slices.Concat(control.StoreLoops(s), []control.Loop{verifier.Loop(), control.SweepLoop(ttl)}, control.LoginLoops(),
-		workers.Loops(), jobs.Loops(c.reapEvery()), []control.Loop{jobs.FiguresLoop(measured.SetQueue)})...)
+		workers.Loops(), jobs.Loops(hub, c.reapEvery()), []control.Loop{jobs.FiguresLoop(measured.SetQueue)})...)
 	if runner != nil {
-		measured.Watch(s, runner)
+		measured.Watch(s, runner, bus)
 	}
 	api := web.New(web.Config{
 		Version: c.Version, Log: c.Log, Store: s, CursorKey: cursorKey,
-		Verifier: verifier, Readiness: control.NewReadiness(s, runner, jobs.OldestOverdue), KeyTTL: ttl, Metrics: measured,
+		Verifier: verifier, Readiness: control.NewReadiness(s, runner, jobs.OldestOverdue).Tells(bus), KeyTTL: ttl, Metrics: measured,
 		TrustedProxies: c.TrustedProxies,
 	})
-	jobs.Routes(api, s, jobs.NewHub(), workers)
+	jobs.Routes(api, s, hub, workers)
 	repos.Routes(api)
 	runs.Routes(api)
 	ops.Routes(api)
 	console.Routes(api, s)
-	return &Server{api: api, runner: runner}
+	return &Server{api: api, bus: bus, runner: runner}
 }
 
 // newRunner is nil without a store. The loops are the server's own, so that a

@@ -27,7 +27,7 @@ func configCmd(g *globals) *cobra.Command {
 				if given, ok := g.settings[s.Name]; ok && s.Command == "" {
 					s.setting = given
 				}
-				if s.Name == "db" {
+				if s.Name == "db" || s.Name == "db-listen" {
 					s.Value = store.Redact(s.Value)
 				}
 				raw, err := json.Marshal(s)

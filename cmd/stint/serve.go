@@ -26,6 +26,7 @@ type serveFlags struct {
 	durability      string
 	execMode        string
 	maxConns        int
+	listenURL       string
 	keyTTL          time.Duration
 	drainDelay      time.Duration
 	certFile        string
@@ -55,13 +56,14 @@ func serveCmd(g *globals) *cobra.Command {
 	flags.StringVar(&f.durability, "sqlite-durability", "full", "full survives a power failure; normal may lose the last transactions in one")
 	flags.StringVar(&f.execMode, "pg-exec-mode", "", "how statements travel to PostgreSQL: cache_statement; cache_describe, exec or simple behind a transaction pooler (default the URL's default_query_exec_mode, else cache_statement)")
 	flags.IntVar(&f.maxConns, "pg-max-conns", 0, "size of the PostgreSQL pool (default the URL's pool_max_conns, else 16)")
+	flags.StringVar(&f.listenURL, "db-listen", "", "database for the listening connection, which hears of the work of other replicas: itself, where --db leads to a transaction pooler (default --db)")
 	flags.DurationVar(&f.drainDelay, "drain-delay", time.Second, "how long a stopping server goes on accepting, unready, so that load balancers and workers hear of it")
 	flags.DurationVar(&f.reapEvery, "reap-every", jobs.ReapEvery, "time between two looks for jobs whose lease ran out, 100ms to 10m; another replica takes over after three of them")
 	flags.DurationVar(&f.keyTTL, "idempotency-ttl", control.DefaultKeyTTL, "how long an Idempotency-Key holds its answer, from 1m to 720h; the same in all replicas")
 	flags.StringVar(&f.certFile, "tls-cert", "", "PEM file with the certificate chain: serve the API over HTTPS; read again when it changes")
 	flags.StringVar(&f.keyFile, "tls-key", "", "PEM file with the certificate's key")
 	flags.StringSliceVar(&f.proxies, "trusted-proxy", nil, "addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto count, separated by commas")
-	for _, name := range []string{"tls-cert", "tls-key", "trusted-proxy", "addr", "admin-addr", "migrate", "sqlite-durability", "pg-exec-mode", "pg-max-conns", "drain-delay", "reap-every", "idempotency-ttl"} {
+	for _, name := range []string{"tls-cert", "tls-key", "trusted-proxy", "addr", "admin-addr", "migrate", "sqlite-durability", "pg-exec-mode", "pg-max-conns", "db-listen", "drain-delay", "reap-every", "idempotency-ttl"} {
 		configurable(flags, name)
 	}
 	emptyCounts(flags, "admin-addr")
@@ -81,6 +83,9 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 	if f.drainDelay < 0 {
 		return usagef("--drain-delay is not negative")
 	}
+	if err := f.checkListen(g); err != nil {
+		return err
+	}
 	config := server.Config{Version: version(), Log: log, URL: g.DB, Migrate: mode, DrainDelay: f.drainDelay, ReapEvery: f.reapEvery, IdempotencyTTL: f.keyTTL}
 	if err := config.Check(); err != nil || f.reapEvery == 0 {
 		return usage(fmt.Errorf("--reap-every is 100ms to 10m, not %v", f.reapEvery))
@@ -97,7 +102,7 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 		return err
 	}
 	s, err := store.Open(ctx, store.Config{
-		URL: g.DB, Durability: store.Durability(f.durability), ExecMode: store.ExecMode(f.execMode), MaxConns: f.maxConns, Serve: true,
+		URL: g.DB, Durability: store.Durability(f.durability), ExecMode: store.ExecMode(f.execMode), MaxConns: f.maxConns, ListenURL: f.listenURL, Serve: true,
 	})
 	if err != nil {
 		return openError(err)
@@ -116,6 +121,22 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 	}
 	log.Info("listening", "api", scheme+l.Main.Addr().String(), "database", store.Redact(g.DB), "version", version())
 	return server.Run(ctx, config, s, l)
+}
+
+// checkListen refuses a --db-listen that is no PostgreSQL, or of no use.
+func (f *serveFlags) checkListen(g *globals) error {
+	if f.listenURL == "" {
+		return nil
+	}
+	if g.settings.of("db-listen").Source == fromFlag && store.HasPassword(f.listenURL) {
+		return usagef("a password in --db-listen is seen by everybody on the machine: put the URL into STINT_DB_LISTEN")
+	}
+	for _, url := range []string{f.listenURL, g.DB} {
+		if engine, err := store.EngineOf(url); err != nil || engine != store.Postgres {
+			return usagef("--db-listen (STINT_DB_LISTEN) is postgres://…, and so is --db then: one process alone serves an SQLite file")
+		}
+	}
+	return nil
 }
 
 // openError tells a database that is not to be had from one that is named wrong.

@@ -28,9 +28,9 @@ and the names of three files that it may write:
   STINT_PROGRESS  JSON of up to 16 KiB; it goes out with the next heartbeat
 
 Not passed on are the worker's secrets and their places: STINT_TOKEN,
-STINT_TOKEN_FILE, STINT_LEASE_TOKEN, STINT_DB, DATABASE_URL, STINT_TLS_KEY,
-PGPASSWORD, PGPASSFILE, PGSERVICEFILE, PGSSLKEY and PGSSLPASSWORD. A command that
-needs a token or a database finds its own under another name. GIT_TERMINAL_PROMPT
+STINT_TOKEN_FILE, STINT_LEASE_TOKEN, STINT_DB, STINT_DB_LISTEN, DATABASE_URL,
+STINT_TLS_KEY, PGPASSWORD, PGPASSFILE, PGSERVICEFILE, PGSSLKEY and PGSSLPASSWORD.
+A command that needs a token or a database finds its own under another name. GIT_TERMINAL_PROMPT
 is 0 if it is not set: nobody could answer.
 
 Exit 0 completes the job. The result is what is in STINT_RESULT, else the JSON text

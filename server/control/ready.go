@@ -8,6 +8,7 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/notify"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -18,6 +19,7 @@ type Readiness struct {
 	store   *store.Store
 	runner  *Runner
 	overdue Overdue
+	bus     *notify.Bus
 }
 
 // Overdue is the time since the oldest overdue lease of a job ran out, one that
@@ -27,6 +29,20 @@ type Overdue func(ctx context.Context, q model.Reader, now coltype.Time) (age ti
 // NewReadiness is that of a server on s; runner and overdue may be nil.
 func NewReadiness(s *store.Store, runner *Runner, overdue Overdue) *Readiness {
 	return &Readiness{store: s, runner: runner, overdue: overdue}
+}
+
+// Tells has the health tell how the bus of this replica stands, too.
+func (r *Readiness) Tells(bus *notify.Bus) *Readiness {
+	r.bus = bus
+	return r
+}
+
+// notifications is the state of the bus; null without one.
+func (r *Readiness) notifications() *string {
+	if state := r.bus.State(); state != "" {
+		return &state
+	}
+	return nil
 }
 
 // The words of a Health.
@@ -49,6 +65,10 @@ type Health struct {
 	Pool     PoolHealth   `json:"pool"`
 	Holder   *string      `json:"holder"` // this replica's name on leases; null for who may not list them
 	Loops    []LoopHealth `json:"loops"`
+
+	// Notifications is whether those of other replicas arrive (ok), or their work is
+	// found by polling; null on SQLite, which one process serves.
+	Notifications *string `json:"notifications"`
 
 	// OldestOverdueSeconds is the age that Overdue found; null if it found none.
 	OldestOverdueSeconds *float64 `json:"oldest_overdue_lease_seconds"`
@@ -94,7 +114,7 @@ func (r *Readiness) Ready(ctx context.Context) error {
 // says whether the caller may see it.
 func (r *Readiness) Health(ctx context.Context, names bool) (any, error) {
 	h, err := r.check(ctx)
-	h.Pool = PoolHealth(r.store.Pool())
+	h.Pool, h.Notifications = PoolHealth(r.store.Pool()), r.notifications()
 	h.OldestOverdueSeconds = r.oldestOverdue(ctx)
 	h.Loops = []LoopHealth{}
 	if r.runner != nil {

@@ -181,7 +181,7 @@ func (d *fixture) reap() int {
 		out, err = jobs.Reap(d.Context(), q, d.Now, "", evenly)
 		return errors.Join(err, out.Bad)
 	})
-	return out.Done
+	return len(out.Done)
 }
 
 func (d *fixture) job(id string) model.Job {

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"regexp"
@@ -114,8 +115,9 @@ func (h *routes) draining() bool {
 }
 
 // Loops are the passes of the queue; the reaper's come every so often.
-func Loops(reapEvery time.Duration) []control.Loop {
+func Loops(hub *Hub, reapEvery time.Duration) []control.Loop {
+	reap := func(ctx context.Context, s *store.Store) (int, error) { return ReapAll(ctx, s, hub) }
 	return []control.Loop{
-		{Name: "run-reaper", Every: reapEvery, Run: ReapAll, Batch: reapMost, Lease: true},
+		{Name: "run-reaper", Every: reapEvery, Run: reap, Batch: reapMost, Lease: true},
 	}
 }

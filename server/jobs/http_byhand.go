@@ -32,6 +32,6 @@ func (h *routes) byHand(ctx context.Context, q model.Querier, now coltype.Time, 
 	}
 	return web.Answer[byHandAnswer]{
 		Body:  byHandAnswer{Job: jobOf(job)},
-		After: func() { h.hub.Wake(caller.OwnerID, job.Kind) },
+		After: func() { h.hub.WakeFor(job) },
 	}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/repos"
 	"github.com/stint-run/stint/server/web"
 )
@@ -80,7 +81,7 @@ func (h *routes) enqueue(ctx context.Context, q model.Querier, now coltype.Time,
 	}
 	return web.Answer[enqueuedJSON]{
 		Status: out[0].status(), Body: *enqueuedOf(out[0]),
-		After: func() { h.hub.Wake(owner, item.Kind) },
+		After: func() { h.hub.WakeFor(out[0].Job) },
 	}, nil
 }
 
@@ -100,8 +101,12 @@ func (h *routes) enqueueBatch(ctx context.Context, q model.Querier, now coltype.
 	}
 	return web.Answer[enqueueBatchAnswer]{
 		Body:  enqueueBatchAnswer{Results: results},
-		After: func() { h.hub.Wake(owner, kindsOf(items)...) },
+		After: func() { h.hub.WakeFor(jobsOf(out)...) },
 	}, nil
+}
+
+func jobsOf(out []Enqueued) []model.Job {
+	return keyset.Convert(out, func(e Enqueued) model.Job { return e.Job })
 }
 
 // status is 201 for a new job, 200 for a live one.

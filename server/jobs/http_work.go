@@ -139,7 +139,7 @@ func (h *routes) finish(ctx context.Context, q model.Querier, now coltype.Time, 
 	return web.Answer[finishedJSON]{
 		Body: finishedOf(out),
 		After: func() {
-			h.hub.Wake(in.OwnerID, out.Job.Kind)
+			h.hub.WakeFor(out.Job)
 			h.noteRun(out.Run, now)
 		},
 	}, nil
@@ -193,16 +193,14 @@ func (h *routes) completeBatch(ctx context.Context, q model.Querier, now coltype
 		return web.Answer[completeBatchAnswer]{}, err
 	}
 	results := make([]completeResult, len(out))
-	var kinds []string
 	for i, o := range out {
 		results[i] = completeResultOf(ctx, o)
-		kinds = append(kinds, o.Job.Kind)
 	}
 	return web.Answer[completeBatchAnswer]{
 		Body: completeBatchAnswer{Results: results},
 		After: func() {
-			h.hub.Wake(owner, kinds...)
 			for _, o := range out {
+				h.hub.WakeFor(o.Job)
 				h.noteRun(o.Run, now)
 			}
 		},

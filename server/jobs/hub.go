@@ -1,11 +1,21 @@
 package jobs
 
-import "sync"
+import (
+	"sync"
 
-// Hub wakes the claims of this process that wait for work. A wake-up is a hint:
-// who is woken claims again, and may find nothing. Work that another replica
-// enqueued, or that becomes due, is found by the waiting claim's own polling.
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/server/notify"
+)
+
+// hints is the topic of the hub's notifications; their kinds are kinds of job.
+const hints = "jobs"
+
+// Hub wakes the claims that wait for work: those of this process at once, those
+// of other replicas by a notification. A wake-up is a hint: who is woken claims
+// again, and may find nothing. A notification that is lost, and work that becomes
+// due, are found by the waiting claim's own polling.
 type Hub struct {
+	bus     *notify.Bus
 	mu      sync.Mutex
 	waiting map[topic]map[chan struct{}]bool
 }
@@ -13,8 +23,13 @@ type Hub struct {
 // topic is one kind of an owner.
 type topic struct{ ownerID, kind string }
 
-// NewHub is a hub without anybody waiting.
-func NewHub() *Hub { return &Hub{waiting: map[topic]map[chan struct{}]bool{}} }
+// NewHub is a hub without anybody waiting. The bus joins it to those of the other
+// replicas; without any it is nil.
+func NewHub(bus *notify.Bus) *Hub {
+	h := &Hub{bus: bus, waiting: map[topic]map[chan struct{}]bool{}}
+	bus.On(hints, h.hear)
+	return h
+}
 
 // Listen returns a channel that gets a value when work of one of the kinds may
 // be there, and a function that ends the listening. Wake-ups coalesce.
@@ -44,17 +59,62 @@ func (h *Hub) forget(ownerID string, kinds []string, ch chan struct{}) {
 	}
 }
 
-// Wake tells those who wait for the kinds that there may be work. Call it after
-// the commit.
+// Wake tells those who wait for the kinds, on every replica, that there may be
+// work. Call it after the commit.
 func (h *Hub) Wake(ownerID string, kinds ...string) {
+	if len(kinds) == 0 {
+		return
+	}
+	h.bus.Send(notify.Hint{Topic: hints, Owner: ownerID, Kinds: kinds})
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, kind := range kinds {
-		for ch := range h.waiting[topic{ownerID, kind}] {
-			select {
-			case ch <- struct{}{}:
-			default: // woken already
-			}
+		h.wake(topic{ownerID, kind})
+	}
+}
+
+// WakeFor is Wake for what a change left claimable of the jobs that it changed.
+func (h *Hub) WakeFor(changed ...model.Job) {
+	kinds := map[string][]string{} // by owner
+	for _, job := range changed {
+		if leavesWork(job) {
+			kinds[job.OwnerID] = append(kinds[job.OwnerID], job.Kind)
+		}
+	}
+	for owner, of := range kinds {
+		h.Wake(owner, of...)
+	}
+}
+
+// leavesWork reports whether a job could be claimed at its last change, or a
+// successor of it may be.
+func leavesWork(job model.Job) bool {
+	return job.State == Pending && !job.RunAt.After(job.UpdatedAt) || job.FollowedBy != nil
+}
+
+// hear wakes those of this process that another replica's hint is about.
+func (h *Hub) hear(hint notify.Hint) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, kind := range hint.Kinds {
+		h.wake(topic{hint.Owner, kind})
+	}
+	if len(hint.Kinds) > 0 {
+		return
+	}
+	for t := range h.waiting {
+		if hint.Owner == "" || hint.Owner == t.ownerID {
+			h.wake(t)
+		}
+	}
+}
+
+// wake wakes who waits for a topic, under h.mu.
+func (h *Hub) wake(t topic) {
+	for ch := range h.waiting[t] {
+		select {
+		case ch <- struct{}{}:
+		default: // woken already
 		}
 	}
 }

@@ -23,9 +23,9 @@ const (
 
 // Reaped is what became of one batch.
 type Reaped struct {
-	Done int    // jobs taken back
-	Last string // id of the last job looked at; "" when there are none behind it
-	Bad  error  // why others could not be taken back; they stay as they were
+	Done []model.Job // taken back, as they stand now
+	Last string      // id of the last job looked at; "" when there are none behind it
+	Bad  error       // why others could not be taken back; they stay as they were
 }
 
 // Reap takes back jobs of all owners whose lease ran out more than runs.Grace
@@ -43,18 +43,21 @@ func Reap(ctx context.Context, q model.Querier, now coltype.Time, after string, 
 	}
 	var out Reaped
 	for _, row := range overdue {
+		var job model.Job
 		err := store.Savepoint(ctx, q, func() error {
 			end, err := endOf(ctx, q, now, row, jitter)
-			if err == nil {
-				_, err = settle(ctx, q, now, row.Job, end)
+			if err != nil {
+				return err
 			}
+			settled, err := settle(ctx, q, now, row.Job, end)
+			job = settled.Job
 			return err
 		})
 		if err != nil {
 			out.Bad = errors.Join(out.Bad, fmt.Errorf("take back %s: %w", row.Job.ID, err))
 			continue
 		}
-		out.Done++
+		out.Done = append(out.Done, job)
 	}
 	if len(overdue) == ReapBatch {
 		out.Last = overdue[ReapBatch-1].Job.ID
@@ -74,8 +77,8 @@ func endOf(ctx context.Context, q model.Reader, now coltype.Time, row model.JobL
 
 // ReapAll is one pass of the reaper: batch after batch, each in a transaction
 // of its own, through what is overdue, at most reapMost jobs. The error says what could not be
-// taken back; the rest is.
-func ReapAll(ctx context.Context, s *store.Store) (n int, err error) {
+// taken back; the rest is, and the hub wakes who waits for it.
+func ReapAll(ctx context.Context, s *store.Store, hub *Hub) (n int, err error) {
 	var bad error
 	for after := ""; ; {
 		var batch Reaped
@@ -89,7 +92,8 @@ func ReapAll(ctx context.Context, s *store.Store) (n int, err error) {
 		if err != nil {
 			return n, errors.Join(bad, err)
 		}
-		n, bad = n+batch.Done, errors.Join(bad, batch.Bad)
+		hub.WakeFor(batch.Done...)
+		n, bad = n+len(batch.Done), errors.Join(bad, batch.Bad)
 		if after = batch.Last; after == "" || n >= reapMost {
 			return n, bad
 		}

@@ -196,13 +196,36 @@ func TestReaperPassesOverARowThatItCannotTakeBack(t *testing.T) {
 		dbtest.SQL(d.T, d.Store, "update jobs set again = '[]' where id = $1", badAgain)
 		clock.Advance(2 * time.Minute)
 		for _, want := range []int{jobs.ReapBatch, 0} {
-			n, err := jobs.ReapAll(d.Context(), d.Store)
+			n, err := jobs.ReapAll(d.Context(), d.Store, jobs.NewHub(nil))
 			if n != want || err == nil || !strings.Contains(err.Error(), noRun) || !strings.Contains(err.Error(), badAgain) {
 				d.Errorf("took back %d, want %d, %v", n, want, err)
 			}
 			for i, c := range held {
 				d.state(c.Job.ID, []string{jobs.Claimed, jobs.Pending}[min(i/2, 1)])
 			}
+		}
+	})
+}
+
+// Who waits hears of jobs that can be claimed again, and of no other.
+func TestReaperWakesWhoWaits(t *testing.T) {
+	eachWhole(t, func(d *fixture) {
+		clock := dbtest.Freeze(d.Store)
+		hub := jobs.NewHub(nil)
+		build, stop := hub.Listen(d.Owner, []string{"build"})
+		defer stop()
+		test, stop := hub.Listen(d.Owner, []string{"test"})
+		defer stop()
+		once := int64(1)
+		d.enqueue(jobs.EnqueueIn{Kind: "build"})
+		d.enqueue(jobs.EnqueueIn{Kind: "test", MaxAttempts: &once}) // fails for good
+		d.claimIn(jobs.ClaimIn{Kinds: []string{"build", "test"}, Limit: 2})
+		clock.Advance(2 * time.Minute)
+		if n, err := jobs.ReapAll(d.Context(), d.Store, hub); n != 2 || err != nil {
+			d.Fatalf("took back %d, %v", n, err)
+		}
+		if len(build) != 1 || len(test) != 0 {
+			d.Errorf("woke %d for a job to be tried again, %d for one that failed", len(build), len(test))
 		}
 	})
 }

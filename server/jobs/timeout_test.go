@@ -156,7 +156,7 @@ func TestAttemptsReapedTogetherAtTheirLimitAreTriedAgainApart(t *testing.T) {
 		}
 		held := d.claimIn(jobs.ClaimIn{Limit: 12})
 		clock.Advance(time.Minute)
-		if n, err := jobs.ReapAll(d.Context(), d.Store); n != 12 || err != nil {
+		if n, err := jobs.ReapAll(d.Context(), d.Store, jobs.NewHub(nil)); n != 12 || err != nil {
 			d.Fatalf("reaped %d: %v", n, err)
 		}
 		waits := map[time.Duration]bool{}

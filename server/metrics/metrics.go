@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/stint-run/stint/server/control"
+	"github.com/stint-run/stint/server/notify"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -60,11 +61,15 @@ func New(version string) *Metrics {
 	return m
 }
 
-// Watch adds the figures of a store and of the loops on it. Those of the queue
-// are then exported while this replica holds QueueLease.
-func (m *Metrics) Watch(s *store.Store, r *control.Runner) {
+// Watch adds the figures of a store, of the loops on it and of its bus, which
+// may be nil. Those of the queue are then exported while this replica holds
+// QueueLease.
+func (m *Metrics) Watch(s *store.Store, r *control.Runner, b *notify.Bus) {
 	m.queue.held = func() bool { return holds(r, QueueLease) }
 	m.registry.MustRegister(pools{s}, loops{r})
+	if b != nil {
+		m.registry.MustRegister(hints{b})
+	}
 }
 
 // Begin counts a request that has come in.

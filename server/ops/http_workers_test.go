@@ -12,7 +12,7 @@ import (
 func TestEveryCallOfAWorkerCountsAsSeen(t *testing.T) {
 	each(t, func(t *testing.T, c caller) {
 		workers := control.NewWorkers()
-		jobs.Routes(c.api, c.store, jobs.NewHub(), workers)
+		jobs.Routes(c.api, c.store, jobs.NewHub(nil), workers)
 		first := func(call string) {
 			t.Helper()
 			if n, err := workers.Loops()[0].Run(t.Context(), c.store); err != nil || n != 1 {

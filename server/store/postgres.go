@@ -53,10 +53,11 @@ func (m ExecMode) pgx() (pgx.QueryExecMode, error) {
 // pg is the PostgreSQL engine: one pool, opened when it is first needed.
 type pg struct {
 	pool  *pgxpool.Pool
-	plain *sql.DB       // a view of pool, for what reads through database/sql
-	begin string        // opens a transaction
-	wait  time.Duration // for a connection
-	gate  chan struct{} // holds a place per connection that may be taken; nil = all
+	plain *sql.DB         // a view of pool, for what reads through database/sql
+	line  *pgx.ConnConfig // of the listening connection
+	begin string          // opens a transaction
+	wait  time.Duration   // for a connection
+	gate  chan struct{}   // holds a place per connection that may be taken; nil = all
 }
 
 func openPostgres(c Config) (*pg, error) {
@@ -64,12 +65,17 @@ func openPostgres(c Config) (*pg, error) {
 	if err != nil {
 		return nil, err
 	}
+	line, err := lineConfig(c)
+	if err != nil {
+		return nil, err
+	}
 	// Nothing connects here: a database that is away makes requests fail, not the start.
+	config.ConnConfig.OnNotification = unheard
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
 		return nil, fmt.Errorf("open the pool of %s: %w", Redact(c.URL), err)
 	}
-	p := &pg{pool: pool, plain: stdlib.OpenDBFromPool(pool), begin: "begin isolation level read committed", wait: c.Waits.Conn}
+	p := &pg{pool: pool, plain: stdlib.OpenDBFromPool(pool), line: line, begin: "begin isolation level read committed", wait: c.Waits.Conn}
 	if pooled(config) {
 		p.begin += "; " + c.Waits.settings(true)
 	}
@@ -137,6 +143,7 @@ func (p *pg) engine() *engine {
 	return &engine{
 		name: Postgres, reads: gen.New(pgReads{p}), begin: p.beginTx,
 		ping: p.ping, note: func(error) {}, maintain: func(context.Context) error { return nil },
+		notify: p.notify, listen: p.listen,
 		versions: p.plain, pools: p.stats, logBytes: func() int64 { return 0 }, close: p.close,
 	}
 }
@@ -145,7 +152,7 @@ func (p *pg) engine() *engine {
 // never keep requests waiting.
 func (p *pg) background() *pg {
 	half := max(1, int(p.pool.Config().MaxConns)/2)
-	return &pg{pool: p.pool, plain: p.plain, begin: p.begin, wait: p.wait, gate: make(chan struct{}, half)}
+	return &pg{pool: p.pool, plain: p.plain, line: p.line, begin: p.begin, wait: p.wait, gate: make(chan struct{}, half)}
 }
 
 func (p *pg) close() {

@@ -31,6 +31,9 @@ const (
 type Config struct {
 	// URL is sqlite:PATH or postgres://…
 	URL string
+	// ListenURL is where the listening connection goes, the database itself where
+	// URL leads to a transaction pooler; "" is URL. For PostgreSQL alone.
+	ListenURL string
 	// MaxConns is the size of the PostgreSQL pool; 0 is the URL's
 	// pool_max_conns, else 16.
 	MaxConns int
@@ -73,8 +76,10 @@ type engine struct {
 	reads          model.Reader
 	begin          func(ctx context.Context) (txn, error)
 	ping, maintain func(ctx context.Context) error
-	note           func(err error) // how a transaction ended
-	versions       schema.Reader   // of the applied migrations
+	note           func(err error)                                 // how a transaction ended
+	notify         func(ctx context.Context, texts []string) error // nil: for one process alone
+	listen         func(ctx context.Context) (*Line, error)
+	versions       schema.Reader // of the applied migrations
 	pools          func() []PoolStats
 	logBytes       func() int64 // of SQLite's write-ahead log
 	close          func()

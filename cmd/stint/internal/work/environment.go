@@ -10,7 +10,7 @@ import (
 // database gets its own under another name.
 var credentials = []string{
 	"STINT_TOKEN", "STINT_TOKEN_FILE", "STINT_LEASE_TOKEN",
-	"STINT_DB", "DATABASE_URL", "STINT_TLS_KEY",
+	"STINT_DB", "STINT_DB_LISTEN", "DATABASE_URL", "STINT_TLS_KEY",
 	"PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE", "PGSSLKEY", "PGSSLPASSWORD",
 }
 

@@ -1,0 +1,4 @@
+package notify
+
+// NeededForTest reports whether hints are sent at all.
+func (b *Bus) NeededForTest() bool { return b.needed() }
