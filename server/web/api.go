@@ -106,7 +106,7 @@ func New(c Config) *API {
 
 // Handler serves every registered route.
 func (a *API) Handler() http.Handler {
-	return chain(a.echo, a.withRequest, a.logAccess, a.recoverPanics, secureHeaders, a.checkPath, headAsGet)
+	return chain(a.echo, a.withRequest, a.readOn, a.logAccess, a.recoverPanics, secureHeaders, a.checkPath, headAsGet)
 }
 
 // Admin serves /livez, /readyz and /metrics only, for the admin listener.
