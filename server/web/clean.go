@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 
@@ -10,7 +11,8 @@ import (
 
 // CleanText is a text member of a request body that is never refused for what it
 // holds or for its length: NUL and lone surrogates become U+FFFD, and it is cut at
-// the bound that it names, maxBytes:"4096", or only at the body's, maxBytes:"body".
+// the bound that it names, maxBytes:"4096", or only at the body's, maxBytes:"body". A
+// text that was cut says so at its end.
 // It is for the reports of workers, which must not fail for a byte of an output.
 type CleanText string
 
@@ -46,13 +48,17 @@ func (g *gate) cleaned(limit int) (any, error) {
 	return "", err
 }
 
-// cut is s within n bytes, ending with a whole character.
+// cut is s within n bytes, ending with a whole character and a word on how much is
+// missing.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
+	n = max(0, n-len(cutMark(len(s))))
 	for n > 0 && s[n]&0xC0 == 0x80 { // within a character
 		n--
 	}
-	return s[:n]
+	return s[:n] + cutMark(len(s)-n)
 }
+
+func cutMark(missing int) string { return fmt.Sprintf("… [%d bytes cut]", missing) }

@@ -8,11 +8,11 @@ import (
 )
 
 type saying struct {
-	Said  CleanText `json:"said,omitempty" maxBytes:"8" doc:"Cut at 8 bytes."`
+	Said  CleanText `json:"said,omitempty" maxBytes:"30" doc:"Cut at 30 bytes."`
 	Whole CleanText `json:"whole,omitempty" maxBytes:"body"`
 	Plain string    `json:"plain,omitempty"`
 	More  []struct {
-		Said CleanText `json:"said" maxBytes:"8"`
+		Said CleanText `json:"said" maxBytes:"30"`
 	} `json:"more,omitempty"`
 }
 
@@ -20,19 +20,19 @@ func TestCleanTextIsMendedAndCutNotRefused(t *testing.T) {
 	t.Parallel()
 	a := newAPI()
 	schema := a.bodySchema(typeOf[saying](), "saying")
+	thirty := strings.Repeat("0123456789", 3)
 	for sent, want := range map[string]string{
 		`plain`:                  "plain",
 		`a\u0000b`:               "a\ufffdb",
 		`\ud800`:                 "\ufffd",
 		`\udc00\ud83d\ude00`:     "\ufffd😀",
 		`\ud83d\u0041`:           "\ufffdA",
-		`12345678`:               "12345678",
-		`123456789`:              "12345678",
-		`123456€`:                "123456",
-		`\u0000\u0000\u0000`:     "\ufffd\ufffd",
-		`\u001b[2J\u202e\u0085`:  "\x1b[2J\u202e",
+		thirty:                   thirty,
+		thirty + `1`:             thirty[:12] + "… [19 bytes cut]",
+		`123456789€` + thirty:    "123456789€… [30 bytes cut]",
+		`\u001b[2J\u202e\u0085`:  "\x1b[2J\u202e\u0085",
 		`<&>\u2028`:              "<&>\u2028",
-		strings.Repeat("x", 600): "xxxxxxxx",
+		strings.Repeat("x", 600): strings.Repeat("x", 11) + "… [589 bytes cut]",
 		`\"\\`:                   `"\`,
 		``:                       "",
 	} {
@@ -81,7 +81,7 @@ func TestTheDocumentSaysThatATextIsCleaned(t *testing.T) {
 	schema := newAPI()
 	s := resolve(schema.huma.OpenAPI().Components.Schemas, schema.bodySchema(typeOf[saying](), "saying"))
 	said, whole := s.Properties["said"], s.Properties["whole"]
-	if said.Type != "string" || said.MaxLength != nil || said.Description != "Cut at 8 bytes. "+cleanNote || whole.Description != cleanNote {
+	if said.Type != "string" || said.MaxLength != nil || said.Description != "Cut at 30 bytes. "+cleanNote || whole.Description != cleanNote {
 		t.Errorf("said %+v, whole %+v", said, whole)
 	}
 }

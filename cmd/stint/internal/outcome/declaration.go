@@ -117,7 +117,7 @@ func (d *declaration) finish(failed Finish) Finish {
 		f.Code = clean(d.Code)
 	}
 	if d.Message != "" {
-		f.Message = cut(d.Message)
+		f.Message = clean(d.Message)
 	}
 	return f
 }

@@ -127,7 +127,7 @@ func join(notes ...string) string {
 			said = append(said, note)
 		}
 	}
-	return cut(strings.Join(said, "; "))
+	return clean(strings.Join(said, "; "))
 }
 
 var signalNames = map[syscall.Signal]string{

@@ -5,13 +5,21 @@ import (
 	"unicode/utf8"
 )
 
-// MaxText bounds a message and a warning, in bytes; the server cuts them there.
+// MaxText bounds a message and a warning, in bytes; the server cuts them there, and
+// says so at their end.
 const MaxText = 4 << 10
 
 // tail is the end of an output.
-type tail struct{ end []byte }
+type tail struct {
+	end []byte
+	cut bool // there was more before
+}
+
+// beforeTail stands before a text whose beginning was cut.
+const beforeTail = "… "
 
 func (t *tail) write(p []byte) {
+	t.cut = t.cut || len(t.end)+len(p) > MaxText
 	if len(p) > MaxText {
 		p = p[len(p)-MaxText:]
 	}
@@ -28,28 +36,18 @@ func (t *tail) text() string {
 	for i := 0; len(b) > 0 && i < 3 && b[0]&0xC0 == 0x80; i++ {
 		b = b[1:]
 	}
-	text := clean(string(b))
-	for len(text) > MaxText {
+	text, before := clean(string(b)), ""
+	if t.cut || len(text) > MaxText {
+		before = beforeTail
+	}
+	for len(before)+len(text) > MaxText {
 		_, size := utf8.DecodeRuneInString(text)
 		text = text[size:]
 	}
-	return strings.TrimSpace(text)
+	return before + strings.TrimSpace(text)
 }
 
 // clean is text without what the server does not take.
 func clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd")
-}
-
-// cut is clean text within 4 KiB, ending with a whole character.
-func cut(text string) string {
-	text = clean(text)
-	if len(text) <= MaxText {
-		return text
-	}
-	n := MaxText
-	for !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }
