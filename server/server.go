@@ -52,6 +52,10 @@ type Config struct {
 	// ReapEvery is the time between passes of the reaper; 0 is 10 s. The lease
 	// under which it runs lasts three times as long.
 	ReapEvery time.Duration
+
+	// PassEvery, unless zero, is the longest pause between two passes of any loop.
+	// Tests set it, which do not wait for a pass of once an hour.
+	PassEvery time.Duration
 }
 
 // What Notify hears, in the words of systemd.
@@ -127,6 +131,11 @@ func New(c Config, s *store.Store, cursorKey []byte) *Server {
 func newRunner(c Config, s *store.Store, loops ...control.Loop) *control.Runner {
 	if s == nil {
 		return nil
+	}
+	if c.PassEvery != 0 {
+		for i := range loops {
+			loops[i].Every = min(loops[i].Every, c.PassEvery)
+		}
 	}
 	runner, err := control.NewRunner(s, c.Log, loops...)
 	if err != nil {

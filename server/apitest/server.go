@@ -32,7 +32,13 @@ type Server struct {
 // Serve runs a server on s until the test ends. Its owner is "ada".
 func Serve(t *testing.T, s *store.Store) *Server {
 	t.Helper()
-	r, err := begin(s, dbtest.URLOf(t, s))
+	return ServeWith(t, s, server.Config{})
+}
+
+// ServeWith is Serve with settings.
+func ServeWith(t *testing.T, s *store.Store, config server.Config) *Server {
+	t.Helper()
+	r, err := begin(s, dbtest.URLOf(t, s), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +74,7 @@ const (
 const reapEvery = 500 * time.Millisecond
 
 // begin starts a server.
-func begin(s *store.Store, url string) (*running, error) {
+func begin(s *store.Store, url string, config server.Config) (*running, error) {
 	var l server.Listeners
 	var err error
 	if l.Main, err = net.Listen("tcp", "127.0.0.1:0"); err == nil {
@@ -80,8 +86,8 @@ func begin(s *store.Store, url string) (*running, error) {
 	r := &running{store: s, url: url, main: "http://" + l.Main.Addr().String(), admin: "http://" + l.Admin.Addr().String()}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	config := server.Config{Version: "test", URL: url, ReapEvery: reapEvery,
-		Log: slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	config.Version, config.URL, config.ReapEvery = "test", url, reapEvery
+	config.Log = slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	go func() { ended <- server.Run(ctx, config, s, l) }()
 	r.stop = sync.OnceValue(func() error {
 		cancel()

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stint-run/stint/schema"
+	"github.com/stint-run/stint/server"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 )
@@ -72,7 +73,7 @@ func (s *servers) get(engine, url string) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := begin(db, url)
+	r, err := begin(db, url, server.Config{})
 	if err != nil {
 		return nil, err
 	}

@@ -3,10 +3,12 @@ package dbtest
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	_ "modernc.org/sqlite"             // the driver "sqlite"
@@ -56,6 +58,16 @@ func SQL(t *testing.T, s *store.Store, query string, args ...any) {
 		_, err := db.ExecContext(t.Context(), query, args...)
 		return err
 	}, query)
+}
+
+// Past moves the times of a column into the past, in every row that has one.
+func Past(t *testing.T, s *store.Store, table, column string, by time.Duration) {
+	t.Helper()
+	earlier := fmt.Sprintf("%s - %d", column, by.Microseconds())
+	if s.Engine() == store.Postgres {
+		earlier = fmt.Sprintf("%s - interval '%d seconds'", column, int64(by.Seconds()))
+	}
+	SQL(t, s, "update "+table+" set "+column+" = "+earlier+" where "+column+" is not null")
 }
 
 // Plant is SQL by URL, for a database that no store has open.
