@@ -24,6 +24,7 @@ const (
 	CodeLockLost    = "migration_lock_lost"    // the connection that held the lock went away
 	CodeForeign     = "foreign_database"       // tables of another program, and no versions
 	CodeBadURL      = "database_url"           // the URL cannot be understood
+	CodeLogLost     = "database_log_lost"      // SQLite: the log was removed that holds the newest transactions
 	CodeEncoding    = "database_encoding"      // PostgreSQL's database is not UTF8
 	CodeSession     = "database_session"       // a pooler does not pass a setting on
 	CodeStandby     = "database_standby"       // the server is a standby; it may be promoted

@@ -40,6 +40,9 @@ func (e sqliteEngine) open(ctx context.Context, write bool) (*sql.DB, error) {
 	} else if errors.Is(err, fs.ErrNotExist) && !write {
 		return nil, errNoDatabase
 	}
+	if err := LogLost(e.path); err != nil {
+		return nil, err
+	}
 	settings := url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", e.wait.Milliseconds())}}
 	if write {
 		if err := CreateFile(e.path); err != nil {

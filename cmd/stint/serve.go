@@ -141,7 +141,7 @@ func (f *serveFlags) checkListen(g *globals) error {
 
 // openError tells a database that is not to be had from one that is named wrong.
 func openError(err error) error {
-	if errors.Is(err, store.ErrServed) || schema.Code(err) == schema.CodeForeign {
+	if code := schema.Code(err); errors.Is(err, store.ErrServed) || code == schema.CodeForeign || code == schema.CodeLogLost {
 		return err
 	}
 	return usage(err)

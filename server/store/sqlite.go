@@ -49,10 +49,11 @@ func openSQLite(ctx context.Context, c Config) (*lite, error) {
 	return l, nil
 }
 
-// connect leaves a database of another program as it is: opening the writer
-// would change its journal.
+// connect leaves a database of another program as it is, and one without its
+// log: opening the writer would change its journal.
 func (l *lite) connect(ctx context.Context, c Config) (err error) {
-	if err := schema.RefuseForeign(ctx, schema.Options{URL: c.URL}); schema.Code(err) == schema.CodeForeign {
+	err = schema.RefuseForeign(ctx, schema.Options{URL: c.URL})
+	if code := schema.Code(err); code == schema.CodeForeign || code == schema.CodeLogLost {
 		return err // any other error is met again below, and explained there
 	}
 	if err := schema.CreateFile(l.path); err != nil {

@@ -49,6 +49,9 @@ func createSQLite(ctx context.Context, o Options) (Report, error) {
 // another process would make the copying begin anew, under load for ever. In WAL
 // mode nobody waits for it; the log grows while it lasts.
 func copyOut(ctx context.Context, path, to string, o Options) error {
+	if err := schema.LogLost(path); err != nil {
+		return err
+	}
 	db, err := sql.Open("sqlite", schema.FileURI(path, url.Values{
 		"mode": {"rw"}, "_pragma": {"busy_timeout(10000)", "query_only(1)"},
 	}))

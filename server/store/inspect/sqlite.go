@@ -29,6 +29,9 @@ func OpenSQLite(raw string) (*SQLite, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := schema.LogLost(path); err != nil {
+		return nil, err
+	}
 	db, err := sql.Open("sqlite", schema.FileURI(path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(5000)", "query_only(1)"}}))
 	if err != nil {
 		return nil, err
