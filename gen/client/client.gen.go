@@ -740,7 +740,7 @@ type ClaimJobsRequest struct {
 	// LeaseSeconds Absent: each kind's own.
 	LeaseSeconds *int64 `json:"lease_seconds,omitempty"`
 
-	// Limit How many jobs at most.
+	// Limit How many jobs at most. Fewer come when more would make the answer larger than 512 KiB.
 	Limit *int64 `json:"limit,omitempty"`
 
 	// TimeoutSeconds How long an attempt may take; the smallest of the claim's, the kind's and the job's counts. Absent: the claim sets none.

@@ -32,8 +32,8 @@ type ClaimedJob struct {
 	DeadlineAt coltype.Time // of the attempt; zero: none
 }
 
-// ClaimOut is what a claim took. Floors.Note reads the rest of it, once the
-// transaction is committed.
+// ClaimOut is what a claim took. Floors.Note and Fits.Note read the rest of it,
+// once the transaction is committed.
 type ClaimOut struct {
 	Jobs []ClaimedJob
 
@@ -41,18 +41,22 @@ type ClaimOut struct {
 	now    coltype.Time
 	probes []probe // the seeks that decided
 	anew   bool    // nothing was found above the floors, so they were taken off
+	limit  int64   // of jobs
+	bytes  int     // that they take of an answer
 }
 
 // Claim takes due jobs, the most urgent priority first; within one the kinds
 // in rotated order, within a kind by run_at and id. Rows that another claim has
 // locked are passed over, so an empty answer is true. Paused kinds are left
-// out, unknown ones have no jobs.
+// out, unknown ones have no jobs. If more was found than an answer holds, the
+// transaction has to be rolled back: the error says how many jobs fit, and is
+// store.ErrRerun.
 func Claim(ctx context.Context, q model.Querier, now coltype.Time, in ClaimIn) (ClaimOut, error) {
 	probes, err := probes(ctx, q, in)
 	if err != nil || len(probes) == 0 {
 		return ClaimOut{}, err
 	}
-	out := ClaimOut{owner: in.OwnerID, now: now, probes: probes}
+	out := ClaimOut{owner: in.OwnerID, now: now, probes: probes, limit: in.Limit}
 	taken, err := seek(ctx, q, now, in, probes)
 	if err == nil && len(taken) == 0 && lookAtAll(probes) {
 		out.anew = true
@@ -61,12 +65,21 @@ func Claim(ctx context.Context, q model.Querier, now coltype.Time, in ClaimIn) (
 	if err != nil {
 		return ClaimOut{}, fmt.Errorf("claim: %w", err)
 	}
-	if len(taken) > 0 {
-		inOrder(taken, probes)
-		out.Jobs = held(now, taken, probes)
-		err = open(ctx, q, now, in, out.Jobs)
+	return out, out.take(ctx, q, in, taken)
+}
+
+// take makes the jobs that were found those of the claim, if an answer holds them.
+func (c *ClaimOut) take(ctx context.Context, q model.Querier, in ClaimIn, taken []model.Job) error {
+	if len(taken) == 0 {
+		return nil
 	}
-	return out, err
+	inOrder(taken, c.probes)
+	n, bytes := fitting(taken)
+	if n < len(taken) {
+		return &tooMuch{fits: int64(n)}
+	}
+	c.Jobs, c.bytes = held(c.now, taken, c.probes), bytes
+	return open(ctx, q, c.now, in, c.Jobs)
 }
 
 // seek claims what the probes find.

@@ -23,6 +23,7 @@ type routes struct {
 	stopping <-chan struct{}
 	turn     atomic.Uint64 // looks of this process; rotates the kinds
 	floors   *Floors
+	fits     *Fits
 }
 
 // kindNames are the names a kind may have.
@@ -56,7 +57,7 @@ func (timeoutSetting) Schema(huma.Registry) *huma.Schema {
 
 // Routes adds the queue's routes to the API.
 func Routes(a *web.API, s *store.Store, hub *Hub, workers *control.Workers) {
-	h := &routes{store: s, hub: hub, workers: workers, stopping: a.Draining(), floors: NewFloors()}
+	h := &routes{store: s, hub: hub, workers: workers, stopping: a.Draining(), floors: NewFloors(), fits: NewFits()}
 
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/jobs", ID: "enqueue-job", Summary: "Enqueue a job",
 		Description: "An upsert: at most one job per key (or issue) is live. 201 is a new job; 200 met the live one.",

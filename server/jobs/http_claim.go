@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -20,13 +21,15 @@ type claimInput struct {
 	Body struct {
 		Worker       string     `json:"worker" minLength:"1" maxLength:"128" pattern:"^[!-~]([ -~]*[!-~])?$" patternDescription:"printable ASCII, no space at either end" doc:"Who works; shown to people, and kept with the run."`
 		Kinds        []kindText `json:"kinds" minItems:"1" maxItems:"32" uniqueItems:"true" doc:"Kinds of job to take."`
-		Limit        int64      `json:"limit,omitempty" minimum:"1" maximum:"100" default:"1" doc:"How many jobs at most."`
+		Limit        int64      `json:"limit,omitempty" minimum:"1" maximum:"100" default:"1" doc:"How many jobs at most. Fewer come when more would make the answer larger than 512 KiB."`
 		LeaseSeconds *int64     `json:"lease_seconds,omitempty" minimum:"10" maximum:"86400" doc:"Absent: each kind's own."`
 		Timeout      *int64     `json:"timeout_seconds,omitempty" minimum:"1" maximum:"604800" doc:"How long an attempt may take; the smallest of the claim's, the kind's and the job's counts. Absent: the claim sets none."`
 		WaitSeconds  int64      `json:"wait_seconds,omitempty" minimum:"0" maximum:"30" default:"0" doc:"How long to wait for work while there is none."`
 	}
 	turn  uint64 // of the look that comes next
 	start Start  // and where it begins
+	most  int64  // jobs that it may take
+	cut   bool   // by what an answer holds
 	wait  *waiter
 }
 
@@ -53,10 +56,10 @@ func (h *routes) claim(ctx context.Context, q model.Querier, now coltype.Time, i
 	}
 	claimed, err := Claim(ctx, q, now, ClaimIn{
 		OwnerID: web.Caller(ctx).OwnerID, Worker: in.Body.Worker, Kinds: in.kinds(),
-		Limit: max(in.Body.Limit, 1), LeaseSeconds: in.Body.LeaseSeconds, Timeout: in.Body.Timeout, Turn: in.turn, Start: in.start,
+		Limit: in.most, LeaseSeconds: in.Body.LeaseSeconds, Timeout: in.Body.Timeout, Turn: in.turn, Start: in.start,
 	})
 	if err != nil {
-		return web.Answer[claimAnswer]{}, err
+		return web.Answer[claimAnswer]{}, h.smaller(in, web.Caller(ctx).OwnerID, err)
 	}
 	out := claimAnswer{Jobs: keyset.Convert(claimed.Jobs, claimedOf)}
 	if len(out.Jobs) == 0 {
@@ -66,10 +69,30 @@ func (h *routes) claim(ctx context.Context, q model.Querier, now coltype.Time, i
 		Body: out,
 		After: func() {
 			h.floors.Note(claimed)
+			h.fits.Note(claimed)
+			if in.cut { // who looked meanwhile found the jobs locked
+				h.hub.Wake(web.Caller(ctx).OwnerID, in.kinds()...)
+			}
 			h.workers.Note(web.Caller(ctx).OwnerID, in.Body.Worker, now)
 		},
 		Check: stillHeld,
 	}, nil
+}
+
+// smaller makes a claim whose jobs do not fit into an answer take fewer of them
+// when its transaction runs again. The second time, since others claimed meanwhile,
+// it is one, which always fits.
+func (h *routes) smaller(in *claimInput, owner string, err error) error {
+	much, ok := errors.AsType[*tooMuch](err)
+	if !ok {
+		return err
+	}
+	if in.most = much.fits; in.cut {
+		in.most = 1
+	}
+	in.cut = true
+	h.fits.Full(owner, in.kinds(), in.most)
+	return err
 }
 
 // refused answers a claim of a stopping replica: one that waited ends empty, a
@@ -107,6 +130,7 @@ func (h *routes) before(ctx context.Context, in *claimInput) error {
 	}
 	owner, kinds := web.Caller(ctx).OwnerID, in.kinds()
 	in.turn, in.start = h.turn.Add(1), h.floors.Start(now, owner, kinds)
+	in.most, in.cut = h.fits.Limit(owner, kinds, max(in.Body.Limit, 1)), false
 	if in.Body.WaitSeconds == 0 || in.wait != nil {
 		return nil
 	}
