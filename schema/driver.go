@@ -134,7 +134,7 @@ func (c boundConnector) Connect(ctx context.Context) (driver.Conn, error) {
 		conn, err = c.reads.Connect(c.ctx)
 	}
 	if err != nil {
-		return nil, connectError(err)
+		return nil, ConnectError(err)
 	}
 	bound := boundConn{conn.(contextConn), c}
 	if c.session != "" {

@@ -90,6 +90,7 @@ func Status(ctx context.Context, o Options) ([]Version, error) {
 // Check fails by what recorded versions do not show: an index that is not valid,
 // with the code [CodeBadIndex]. It changes nothing.
 func Check(ctx context.Context, o Options) error {
+	o.Mode = Off
 	s, err := newSession(o)
 	if err != nil {
 		return err

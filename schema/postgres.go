@@ -139,13 +139,13 @@ func (e *postgresEngine) connectOrCreate(ctx context.Context) (*pgx.Conn, error)
 
 func (e *postgresEngine) connect(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, e.config.Copy())
-	return conn, connectError(err)
+	return conn, ConnectError(err)
 }
 
-// connectError is why the only server that was asked is refused, or the server's
+// ConnectError is why the only server that was asked is refused, or the server's
 // own answer, if it gave one: pgx puts in front of them how every other way to
 // connect went. Where several hosts were asked, each has its own reason.
-func connectError(err error) error {
+func ConnectError(err error) error {
 	if refusal := Refusal(err); refusal != nil && !severalHosts(err) {
 		return refusal
 	}

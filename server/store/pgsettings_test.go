@@ -1,11 +1,14 @@
 package store_test
 
 import (
+	"bytes"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
@@ -78,6 +81,41 @@ func TestSettingsOfTheDatabaseChangeNoValue(t *testing.T) {
 		if err != nil || got.Name != in.Name || !got.CreatedAt.Equal(in.CreatedAt) {
 			t.Errorf("%s: got %+v, %v; want what was written: %+v", mode, got, err, in)
 		}
+	}
+}
+
+// A pooler that gives the server's connection other settings than its client
+// asked for must not be written through.
+func TestConnectionThatWasGivenOtherSettingsIsRefused(t *testing.T) {
+	t.Parallel()
+	raw := dbtest.Whole(t, store.Postgres)
+	for asked, given := range map[string]string{
+		"client_encoding\x00UTF8": "client_encoding\x00SJIS", "DateStyle\x00ISO": "DateStyle\x00SQL",
+		"standard_conforming_strings\x00on": "standard_conforming_strings\x00no",
+	} {
+		wire, through := through(t, raw)
+		wire.set(func(p *proxy) {
+			p.onMsg = func(msg []byte) cut {
+				if i := bytes.Index(msg, []byte(asked)); i >= 0 {
+					copy(msg[i:], given)
+				}
+				return pass
+			}
+		})
+		err := dbtest.Open(t, store.Config{URL: through}).Ping(t.Context())
+		name, _, _ := strings.Cut(asked, "\x00")
+		if schema.Code(err) != schema.CodeSession || !strings.Contains(err.Error(), "the connection has "+name) {
+			t.Errorf("%s: %v, want a refusal that names it", name, err)
+		}
+	}
+}
+
+func TestTimeoutOfARoleEndsNoIdleConnection(t *testing.T) {
+	t.Parallel()
+	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres) + "&idle_session_timeout=100", MaxConns: 1})
+	got, err := store.ReadForTest(t.Context(), s, "select current_setting('idle_session_timeout')")
+	if err != nil || got != "0" {
+		t.Errorf("idle_session_timeout is %s, %v; want none", got, err)
 	}
 }
 

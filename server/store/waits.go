@@ -52,16 +52,19 @@ func (w Waits) Or(others Waits) Waits {
 // holds that.
 const genericPlans = "set plan_cache_mode = force_generic_plan; "
 
+// stayOpen keeps a role's time-out off the pool's connections, which lie idle.
+const stayOpen = "set idle_session_timeout = 0; "
+
 // settings is the SQL that every connection begins with, or with local every
 // transaction, whose statements are not prepared: the time-outs, and that what
 // was committed is on disk. They are SET, not start-up parameters, which
 // pgbouncer refuses; those are schema.PoolConfig's.
 func (w Waits) settings(local bool) string {
-	set, plans := "set", genericPlans
+	set, session := "set", genericPlans+stayOpen
 	if local {
-		set, plans = "set local", ""
+		set, session = "set local", ""
 	}
-	return plans + fmt.Sprintf(`%[1]s lock_timeout = '%[2]dms'; %[1]s statement_timeout = '%[3]dms';`+
+	return session + fmt.Sprintf(`%[1]s lock_timeout = '%[2]dms'; %[1]s statement_timeout = '%[3]dms';`+
 		` %[1]s idle_in_transaction_session_timeout = '%[3]dms';`+
 		` select set_config('synchronous_commit', 'on', %[4]t) where current_setting('synchronous_commit') = 'off'`,
 		set, w.Lock.Milliseconds(), w.Statement.Milliseconds(), local)

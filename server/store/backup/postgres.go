@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/server/store"
@@ -152,9 +151,7 @@ func connect(ctx context.Context, raw string, writes bool) (*pgx.Conn, error) {
 		schema.RequireWrites(config.ConnConfig, raw)
 	}
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
-	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
-		err = fmt.Errorf("connect: %w", answer) // the server's own answer, without how other ways went
-	}
+	err = schema.ConnectError(err)
 	if err != nil && store.Away(err) {
 		return nil, fmt.Errorf("%w: %w", ErrAway, schema.Hide(raw, err))
 	}

@@ -6,12 +6,9 @@ package inspect
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/stint-run/stint/schema"
 )
@@ -36,11 +33,8 @@ func OpenPostgres(ctx context.Context, raw string) (*Postgres, error) {
 		c.ConnectTimeout = 10 * time.Second
 	}
 	conn, err := pgx.ConnectConfig(ctx, c)
-	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
-		err = fmt.Errorf("connect: %w", answer)
-	}
 	if err != nil {
-		return nil, schema.Hide(raw, err)
+		return nil, schema.Hide(raw, schema.ConnectError(err))
 	}
 	return &Postgres{conn, raw}, nil
 }

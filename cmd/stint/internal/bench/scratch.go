@@ -21,6 +21,7 @@ func Scratch(ctx context.Context, serverURL, prefix string) (scratch string, dro
 	if err != nil {
 		return "", nil, err
 	}
+	schema.RequireWrites(config.ConnConfig, serverURL)
 	u, err := url.Parse(serverURL)
 	if err != nil {
 		return "", nil, errors.New("a scratch database needs a URL with one host")
@@ -30,7 +31,7 @@ func Scratch(ctx context.Context, serverURL, prefix string) (scratch string, dro
 	run := func(ctx context.Context, statement string) error {
 		conn, err := pgx.ConnectConfig(ctx, config.ConnConfig.Copy())
 		if err != nil {
-			return fmt.Errorf("connect: %w", err)
+			return schema.ConnectError(err)
 		}
 		defer conn.Close(context.WithoutCancel(ctx))
 		if _, err := conn.Exec(ctx, statement); err != nil {
@@ -55,7 +56,7 @@ func Durability(ctx context.Context, url string) (map[string]string, error) {
 	}
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
-		return nil, fmt.Errorf("connect: %w", err)
+		return nil, schema.ConnectError(err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	rows, err := conn.Query(ctx, `select name, current_setting(name) from pg_settings
