@@ -111,6 +111,38 @@ func TestNullsAndValuesOfEveryNullableColumnAreRead(t *testing.T) {
 	})
 }
 
+// Every statement that takes an owner is asked by another one for the planted rows, with all else that it filters by.
+// The same statement finds them for their owner, as the test before shows.
+func TestAStrangerReadsNoRow(t *testing.T) {
+	t.Parallel()
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+		for _, full := range []bool{false, true} {
+			put, asked := newRows(t, s, full), 0
+			for i := range reader.NumMethod() {
+				name, stranger := reader.Method(i).Name, false
+				result, err := call(t, s, name, func(params reflect.Value) {
+					put.params(params)
+					if owner := params.FieldByName("OwnerID"); owner.IsValid() {
+						owner.SetString("stranger")
+						stranger = true
+					}
+				})
+				if !stranger {
+					continue
+				}
+				asked++
+				none := err == nil && (result.Kind() == reflect.Slice && result.Len() == 0 || result.Kind() != reflect.Slice && result.IsZero())
+				if !none && !store.NotFound(err) {
+					t.Errorf("%s, full %v: a stranger reads %v, %v", name, full, result, err)
+				}
+			}
+			if asked < 20 {
+				t.Errorf("only %d statements were asked", asked)
+			}
+		}
+	})
+}
+
 // rows are one row of every table.
 type rows struct {
 	*planter

@@ -10,11 +10,7 @@ import (
 	"time"
 
 	"github.com/stint-run/stint/schema/coltype"
-	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/dbtest"
-	"github.com/stint-run/stint/server/jobs"
-	"github.com/stint-run/stint/server/repos"
-	"github.com/stint-run/stint/server/runs"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -164,33 +160,6 @@ func TestPostgresHasNoConstraintOrColumnLeftBehind(t *testing.T) {
 	} {
 		if found := dbtest.Get[string](t, s, "select coalesce(string_agg(name, ', '), '') from ("+query+") q(name)"); found != "" {
 			t.Errorf("%s: %s", what, found)
-		}
-	}
-}
-
-// ENQ-08: a value that Go knows and a CHECK does not fails on its first row.
-func TestEnumsAreTheSameInGoAndInBothSchemas(t *testing.T) {
-	t.Parallel()
-	quoted := regexp.MustCompile(`'([^']*)'`)
-	for name, want := range map[string][]string{
-		"jobs_state_check": jobs.States, "jobs_waiting_for_check": jobs.WaitingFor, "runs_status_check": runs.Statuses,
-		"runs_kind_check": runs.Kinds, "runs_origin_check": runs.Origins, "repos_forge_check": repos.Forges,
-		"proposals_state_check": repos.States, "proposal_transitions_from_check": repos.States, "proposal_transitions_to_check": repos.States,
-		"tokens_kind_check": control.TokenKinds,
-	} {
-		for _, engine := range engines {
-			list := regexp.MustCompile(`constraint ` + name + ` check \(.*in \(([^)]*)\)`).FindStringSubmatch(migrations(t, engine))
-			if list == nil {
-				t.Errorf("%s: no list in %s", engine, name)
-				continue
-			}
-			var got []string
-			for _, m := range quoted.FindAllStringSubmatch(list[1], -1) {
-				got = append(got, m[1])
-			}
-			if !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) {
-				t.Errorf("%s: %s has %q, Go has %q", engine, name, got, want)
-			}
 		}
 	}
 }
