@@ -1,7 +1,11 @@
 package coltype
 
 import (
+	"bytes"
 	"encoding/json"
+	"log/slog"
+	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,8 +86,66 @@ func TestWhatIsNoInstantIsRefused(t *testing.T) {
 	if err := at.Scan("2026-01-01"); err == nil {
 		t.Error("text was taken for a time")
 	}
-	if err := at.ScanTimestamptz(pgtype.Timestamptz{Valid: true, InfinityModifier: pgtype.Infinity}); err == nil {
-		t.Error("infinity was taken for a time")
+}
+
+// A row whose time nobody should have written is read like any other, is found
+// again by that time, and has a text form.
+func TestTimeOutOfBoundsIsKeptAndShownAsTheBound(t *testing.T) {
+	now := parse(t, instants[3])
+	infinite := func(m pgtype.InfinityModifier) pgtype.Timestamptz {
+		return pgtype.Timestamptz{Valid: true, InfinityModifier: m}
+	}
+	finite := func(year int) pgtype.Timestamptz {
+		return pgtype.Timestamptz{Valid: true, Time: time.Date(year, 2, 3, 4, 5, 6, 7000, time.UTC)}
+	}
+	for _, stored := range []any{
+		infinite(pgtype.Infinity), infinite(pgtype.NegativeInfinity), finite(10000), finite(294246), finite(-4712), finite(1),
+		int64(math.MaxInt64), int64(math.MinInt64), int64(253402300800000000), int64(-62104060800000001),
+	} {
+		var at Time
+		var err error
+		var again any
+		if v, postgres := stored.(pgtype.Timestamptz); postgres {
+			err = at.ScanTimestamptz(v)
+			back, _ := at.TimestamptzValue()
+			if back.InfinityModifier != pgtype.Finite {
+				back.Time = time.Time{}
+			}
+			again = back
+		} else {
+			err = at.Scan(stored)
+			again, _ = at.Value()
+		}
+		want := Last
+		if at.Before(now) {
+			want = First
+		}
+		text, _ := json.Marshal(at)
+		if err != nil || again != stored || string(text) != `"`+want.String()+`"` {
+			t.Errorf("%v is read as %s, %v, and written back as %v; want %s", stored, text, err, again, want)
+		}
+		for _, moved := range []Time{at.Add(time.Hour), at.Add(-time.Hour)} {
+			if moved.Before(now) != at.Before(now) {
+				t.Errorf("%v moved by an hour is on the other side of now", stored)
+			}
+		}
+	}
+}
+
+func TestTimeOutOfBoundsIsToldOnce(t *testing.T) {
+	var log bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	t.Cleanup(func() { slog.SetDefault(before) })
+	told.Store(false)
+	for range 3 {
+		var at Time
+		if err := at.Scan(int64(math.MaxInt64)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := strings.Count(log.String(), "outside the years 2 to 9999"); n != 1 {
+		t.Errorf("told %d times: %s", n, &log)
 	}
 }
 

@@ -8,11 +8,7 @@
 // for, or none, though there is more.
 package keyset
 
-import (
-	"time"
-
-	"github.com/stint-run/stint/schema/coltype"
-)
+import "github.com/stint-run/stint/schema/coltype"
 
 // Walk is how many index entries a page with a residual filter looks at.
 const Walk = 2000
@@ -25,14 +21,10 @@ type Position struct {
 }
 
 // Top is before the newest entry: no time is later, and no id sorts after "~".
-func Top() Position {
-	return Position{At: coltype.At(time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)), ID: "~"}
-}
+func Top() Position { return Position{At: coltype.Latest, ID: "~"} }
 
 // Bottom is before the oldest entry, and before every name.
-func Bottom() Position {
-	return Position{At: coltype.At(time.Date(2, 1, 1, 0, 0, 0, 0, time.UTC))}
-}
+func Bottom() Position { return Position{At: coltype.Earliest} }
 
 // cut makes a page of at most limit rows, of which one more was read. next is
 // nil on the last page.
