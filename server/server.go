@@ -109,7 +109,7 @@ func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	bus := notify.New(s, c.Log, notify.Waits{})
 	hub := jobs.NewHub(bus)
 	runner := newRunner(c, s, slices.Concat(control.StoreLoops(s), []control.Loop{verifier.Loop(), control.SweepLoop(ttl)}, control.LoginLoops(),
-		workers.Loops(), jobs.Loops(hub, c.reapEvery()), []control.Loop{jobs.FiguresLoop(measured.SetQueue)})...)
+		workers.Loops(), jobs.Loops(hub, c.reapEvery(), c.Log), []control.Loop{jobs.FiguresLoop(measured.SetQueue)})...)
 	if runner != nil {
 		measured.Watch(s, runner, bus)
 	}

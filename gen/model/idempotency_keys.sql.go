@@ -6,6 +6,12 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
+type IdempotencyKeyDateAnewParams struct {
+	Now    coltype.Time
+	Latest coltype.Time
+	Max    int64
+}
+
 type IdempotencyKeyDateParams struct {
 	Now coltype.Time
 	Max int64

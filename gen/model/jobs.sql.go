@@ -44,6 +44,7 @@ type JobCountTroubledParams struct {
 	OwnerID string
 	Max     int64
 	Now     coltype.Time
+	Latest  coltype.Time
 }
 
 type JobCountTroubledRow struct {
@@ -91,8 +92,11 @@ type JobListHoldersParams struct {
 	Max     int64
 }
 
-// JobListOverdueParams has the fields of WorkerSweepParams.
-type JobListOverdueParams = WorkerSweepParams
+type JobListOverdueParams struct {
+	Cutoff coltype.Time
+	Latest coltype.Time
+	Max    int64
+}
 
 type JobListOverdueRow struct {
 	ID             string
@@ -106,6 +110,7 @@ type JobLockByKeysParams struct {
 
 type JobLockOverdueParams struct {
 	Cutoff  coltype.Time
+	Latest  coltype.Time
 	AfterID string
 	Max     int64
 }
@@ -144,6 +149,7 @@ type JobPageParams struct {
 type JobRenewParams struct {
 	Now          coltype.Time
 	LeaseSeconds *int64
+	Latest       coltype.Time
 	Progress     coltype.JSON
 	ID           string
 	OwnerID      string

@@ -6,6 +6,16 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
+type LeaseBreakParams struct {
+	Now    coltype.Time
+	Name   string
+	Latest coltype.Time
+}
+
+type LeaseGetParams struct {
+	Name string
+}
+
 type LeaseListParams struct {
 	AfterName string
 	Max       int64

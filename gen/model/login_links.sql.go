@@ -20,8 +20,9 @@ type LoginLinkInsertParams struct {
 type LoginLinkSweepParams = WorkerSweepParams
 
 type LoginLinkUseParams struct {
-	Now  coltype.Time
-	Hash string
+	Now    coltype.Time
+	Hash   string
+	Latest coltype.Time
 }
 
 type LoginLinkUseRow struct {

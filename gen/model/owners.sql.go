@@ -2,9 +2,8 @@
 
 package model
 
-type OwnerGetByNameParams struct {
-	Name string
-}
+// OwnerGetByNameParams has the fields of LeaseGetParams.
+type OwnerGetByNameParams = LeaseGetParams
 
 // OwnerInsertParams has the fields of Owner.
 type OwnerInsertParams = Owner

@@ -15,6 +15,10 @@ type Querier interface {
 	// Dates records that have no date, up to max. What somebody else is dating is
 	// passed over. Index idempotency_keys_by_created.
 	IdempotencyKeyDate(ctx context.Context, arg IdempotencyKeyDateParams) (int64, error)
+	// Dates records again that have a date after latest, up to max: a wrong clock gave
+	// it to them. What somebody else is dating is passed over. Index
+	// idempotency_keys_by_created.
+	IdempotencyKeyDateAnew(ctx context.Context, arg IdempotencyKeyDateAnewParams) (int64, error)
 	// Takes a key; 0 rows if it is taken. Waits for a transaction that is taking it.
 	IdempotencyKeyInsert(ctx context.Context, arg IdempotencyKeyInsertParams) (int64, error)
 	// Stores the answer in the transaction that took the key.
@@ -48,14 +52,16 @@ type Querier interface {
 	// Where rows lock, they do in the order of ids, as for whoever ends claims.
 	// Index jobs_live_key.
 	JobLockByKeys(ctx context.Context, arg JobLockByKeysParams) ([]Job, error)
-	// Claimed jobs of all owners whose lease ran out before cutoff, from after_id on,
-	// held for this transaction, with the deadlines of their attempts; those that
-	// another one holds are passed over. Indexes jobs_claimed and runs_running_job.
+	// Claimed jobs of all owners whose lease ran out before cutoff, or ends after the
+	// latest end that one can have, from after_id on, held for this transaction, with
+	// the deadlines of their attempts; those that another one holds are passed over.
+	// Indexes jobs_claimed and runs_running_job.
 	JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) ([]JobLockOverdueRow, error)
 	// A heartbeat: one statement, heap-only. A call by anybody but the holder changes
 	// nothing. Without lease_seconds the lease of the kind counts, and never makes a
-	// longer one shorter; without progress the last progress stays. No lease reaches
-	// beyond the deadline of its run. Index runs_running_job.
+	// longer one shorter, unless that ends after the latest end that one can have;
+	// without progress the last progress stays. No lease reaches beyond the deadline of
+	// its run. Index runs_running_job.
 	JobRenew(ctx context.Context, arg JobRenewParams) (JobRenewRow, error)
 	// What a duplicate of a pending job replaces; attempt stays.
 	JobReplace(ctx context.Context, arg JobReplaceParams) (Job, error)
@@ -76,6 +82,9 @@ type Querier interface {
 	KindResume(ctx context.Context, arg KindResumeParams) (int64, error)
 	// Replaces the settings of a kind, if it is still at the version that was read.
 	KindSet(ctx context.Context, arg KindSetParams) (int64, error)
+	// Ends a lease that ends after the latest end that one can have; 0 rows if it does
+	// not, or no more.
+	LeaseBreak(ctx context.Context, arg LeaseBreakParams) (int64, error)
 	// Ends a lease now; 0 rows if somebody else has it, or it has ended. The row
 	// stays: the next holder has the next term.
 	LeaseRelease(ctx context.Context, arg LeaseReleaseParams) (int64, error)
@@ -88,7 +97,8 @@ type Querier interface {
 	// Removes links that ended before cutoff, used or not, the oldest first. Index
 	// login_links_by_expiry.
 	LoginLinkSweep(ctx context.Context, arg LoginLinkSweepParams) (int64, error)
-	// Uses a link up; no row if it is unknown, used or over. Of two that come at
+	// Uses a link up; no row if it is unknown, used or over, or ends after the latest
+	// end that one can have. Of two that come at
 	// once the second waits, and then finds used_at set.
 	LoginLinkUse(ctx context.Context, arg LoginLinkUseParams) (LoginLinkUseRow, error)
 	// Sets it unless it is set: the first replica to come wins.

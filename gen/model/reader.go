@@ -16,7 +16,7 @@ type Reader interface {
 	// priority}, counted up to max for each, in no order. Index jobs_claim.
 	JobCountDue(ctx context.Context, arg JobCountDueParams) ([]JobCountDueRow, error)
 	// How many jobs of an owner failed since, and how many leases ran out before
-	// now; each among the newest max jobs that failed and that are claimed, with
+	// now or end after the latest end that one can have; each among the newest max jobs that failed and that are claimed, with
 	// how many of those there are. Index jobs_by_state.
 	JobCountTroubled(ctx context.Context, arg JobCountTroubledParams) (JobCountTroubledRow, error)
 	// One job of an owner.
@@ -30,8 +30,8 @@ type Reader interface {
 	JobListFirstDue(ctx context.Context, arg JobListFirstDueParams) ([]JobListFirstDueRow, error)
 	// Who holds the newest claimed jobs of an owner. Index jobs_by_state.
 	JobListHolders(ctx context.Context, arg JobListHoldersParams) ([]*string, error)
-	// Leases of all owners that ran out before cutoff: what the reaper has yet to
-	// take back. Index jobs_claimed.
+	// Leases of all owners that ran out before cutoff, or end after the latest end that
+	// one can have: what the reaper has yet to take back. Index jobs_claimed.
 	JobListOverdue(ctx context.Context, arg JobListOverdueParams) ([]JobListOverdueRow, error)
 	// The jobs, newest first. Index jobs_by_created.
 	JobPage(ctx context.Context, arg JobPageParams) ([]Job, error)
@@ -53,6 +53,8 @@ type Reader interface {
 	KindPage(ctx context.Context, arg KindPageParams) ([]JobKind, error)
 	// The kinds of all owners from after (owner_id, name) on. Primary key.
 	KindWalk(ctx context.Context, arg KindWalkParams) ([]KindWalkRow, error)
+	// One lease.
+	LeaseGet(ctx context.Context, arg LeaseGetParams) (Lease, error)
 	// The leases by name: one for each background work that one replica at a time
 	// does, so there are few, whatever the database holds. Primary key.
 	LeaseList(ctx context.Context, arg LeaseListParams) ([]Lease, error)

@@ -37,6 +37,32 @@ func (q *Queries) IdempotencyKeyDate(ctx context.Context, arg IdempotencyKeyDate
 	return result.RowsAffected(), nil
 }
 
+const IdempotencyKeyDateAnew = `-- name: IdempotencyKeyDateAnew :execrows
+update idempotency_keys
+set created_at = $1
+where idempotency_keys.ctid = any(array(
+    select i.ctid
+    from idempotency_keys i
+    where i.created_at > $2
+    order by i.created_at
+    limit cast($3 as bigint)
+    for update skip locked
+))
+`
+
+type IdempotencyKeyDateAnewParams = model.IdempotencyKeyDateAnewParams
+
+// Dates records again that have a date after latest, up to max: a wrong clock gave
+// it to them. What somebody else is dating is passed over. Index
+// idempotency_keys_by_created.
+func (q *Queries) IdempotencyKeyDateAnew(ctx context.Context, arg IdempotencyKeyDateAnewParams) (int64, error) {
+	result, err := q.db.Exec(ctx, IdempotencyKeyDateAnew, arg.Now, arg.Latest, arg.Max)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const IdempotencyKeyGet = `-- name: IdempotencyKeyGet :one
 select fingerprint, status, body, created_at, if_match, etag
 from idempotency_keys

@@ -11,6 +11,47 @@ import (
 	"github.com/stint-run/stint/gen/model"
 )
 
+const LeaseBreak = `-- name: LeaseBreak :execrows
+update leases
+set expires_at = $1
+where name = $2
+    and expires_at > $3
+`
+
+type LeaseBreakParams = model.LeaseBreakParams
+
+// Ends a lease that ends after the latest end that one can have; 0 rows if it does
+// not, or no more.
+func (q *Queries) LeaseBreak(ctx context.Context, arg LeaseBreakParams) (int64, error) {
+	result, err := q.db.Exec(ctx, LeaseBreak, arg.Now, arg.Name, arg.Latest)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const LeaseGet = `-- name: LeaseGet :one
+select name, holder, term, taken_at, expires_at
+from leases
+where name = $1
+`
+
+type LeaseGetParams = model.LeaseGetParams
+
+// One lease.
+func (q *Queries) LeaseGet(ctx context.Context, arg LeaseGetParams) (Lease, error) {
+	row := q.db.QueryRow(ctx, LeaseGet, arg.Name)
+	var i Lease
+	err := row.Scan(
+		&i.Name,
+		&i.Holder,
+		&i.Term,
+		&i.TakenAt,
+		&i.ExpiresAt,
+	)
+	return i, err
+}
+
 const LeaseList = `-- name: LeaseList :many
 select name, holder, term, taken_at, expires_at
 from leases

@@ -61,6 +61,7 @@ set used_at = $1
 where hash = $2
     and used_at is null
     and expires_at > $1
+    and expires_at <= $3
 returning owner_id, name, scopes, session_seconds
 `
 
@@ -68,10 +69,11 @@ type LoginLinkUseParams = model.LoginLinkUseParams
 
 type LoginLinkUseRow = model.LoginLinkUseRow
 
-// Uses a link up; no row if it is unknown, used or over. Of two that come at
+// Uses a link up; no row if it is unknown, used or over, or ends after the latest
+// end that one can have. Of two that come at
 // once the second waits, and then finds used_at set.
 func (q *Queries) LoginLinkUse(ctx context.Context, arg LoginLinkUseParams) (LoginLinkUseRow, error) {
-	row := q.db.QueryRow(ctx, LoginLinkUse, arg.Now, arg.Hash)
+	row := q.db.QueryRow(ctx, LoginLinkUse, arg.Now, arg.Hash, arg.Latest)
 	var i LoginLinkUseRow
 	err := row.Scan(
 		&i.OwnerID,

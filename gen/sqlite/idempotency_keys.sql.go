@@ -36,6 +36,31 @@ func (q *Queries) IdempotencyKeyDate(ctx context.Context, arg IdempotencyKeyDate
 	return result.RowsAffected()
 }
 
+const IdempotencyKeyDateAnew = `-- name: IdempotencyKeyDateAnew :execrows
+update idempotency_keys
+set created_at = ?1
+where (owner_id, principal, route, key) in (
+    select i.owner_id, i.principal, i.route, i.key
+    from idempotency_keys i
+    where i.created_at > ?2
+    order by i.created_at
+    limit cast(?3 as bigint)
+)
+`
+
+type IdempotencyKeyDateAnewParams = model.IdempotencyKeyDateAnewParams
+
+// Dates records again that have a date after latest, up to max: a wrong clock gave
+// it to them. What somebody else is dating is passed over. Index
+// idempotency_keys_by_created.
+func (q *Queries) IdempotencyKeyDateAnew(ctx context.Context, arg IdempotencyKeyDateAnewParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, IdempotencyKeyDateAnew, arg.Now, arg.Latest, arg.Max)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const IdempotencyKeyGet = `-- name: IdempotencyKeyGet :one
 select fingerprint, status, body, created_at, if_match, etag
 from idempotency_keys

@@ -328,7 +328,7 @@ from (
 cross join (
     select count(*) as walked, count(x.hit) as hits
     from (
-        select case when j.lease_expires_at < ?4 then 1 end as hit
+        select case when j.lease_expires_at < ?4 or j.lease_expires_at > ?5 then 1 end as hit
         from jobs j
         where j.owner_id = ?2
             and j.state = 'claimed'
@@ -343,7 +343,7 @@ type JobCountTroubledParams = model.JobCountTroubledParams
 type JobCountTroubledRow = model.JobCountTroubledRow
 
 // How many jobs of an owner failed since, and how many leases ran out before
-// now; each among the newest max jobs that failed and that are claimed, with
+// now or end after the latest end that one can have; each among the newest max jobs that failed and that are claimed, with
 // how many of those there are. Index jobs_by_state.
 func (q *Queries) JobCountTroubled(ctx context.Context, arg JobCountTroubledParams) (JobCountTroubledRow, error) {
 	row := q.db.QueryRowContext(ctx, JobCountTroubled,
@@ -351,6 +351,7 @@ func (q *Queries) JobCountTroubled(ctx context.Context, arg JobCountTroubledPara
 		arg.OwnerID,
 		arg.Max,
 		arg.Now,
+		arg.Latest,
 	)
 	var i JobCountTroubledRow
 	err := row.Scan(
@@ -692,19 +693,19 @@ const JobListOverdue = `-- name: JobListOverdue :many
 select id, lease_expires_at
 from jobs
 where state = 'claimed'
-    and lease_expires_at < ?1
+    and (lease_expires_at < ?1 or lease_expires_at > ?2)
 order by id
-limit cast(?2 as bigint)
+limit cast(?3 as bigint)
 `
 
 type JobListOverdueParams = model.JobListOverdueParams
 
 type JobListOverdueRow = model.JobListOverdueRow
 
-// Leases of all owners that ran out before cutoff: what the reaper has yet to
-// take back. Index jobs_claimed.
+// Leases of all owners that ran out before cutoff, or end after the latest end that
+// one can have: what the reaper has yet to take back. Index jobs_claimed.
 func (q *Queries) JobListOverdue(ctx context.Context, arg JobListOverdueParams) ([]JobListOverdueRow, error) {
-	rows, err := q.db.QueryContext(ctx, JobListOverdue, arg.Cutoff, arg.Max)
+	rows, err := q.db.QueryContext(ctx, JobListOverdue, arg.Cutoff, arg.Latest, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -848,21 +849,27 @@ select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j."key", j.repo_id, j.i
 from jobs j
 left join runs r on r.owner_id = j.owner_id and r.job_id = j.id and r.status = 'running'
 where j.state = 'claimed'
-    and j.lease_expires_at < ?1
-    and j.id > ?2
+    and (j.lease_expires_at < ?1 or j.lease_expires_at > ?2)
+    and j.id > ?3
 order by j.id
-limit cast(?3 as bigint)
+limit cast(?4 as bigint)
 `
 
 type JobLockOverdueParams = model.JobLockOverdueParams
 
 type JobLockOverdueRow = model.JobLockOverdueRow
 
-// Claimed jobs of all owners whose lease ran out before cutoff, from after_id on,
-// held for this transaction, with the deadlines of their attempts; those that
-// another one holds are passed over. Indexes jobs_claimed and runs_running_job.
+// Claimed jobs of all owners whose lease ran out before cutoff, or ends after the
+// latest end that one can have, from after_id on, held for this transaction, with
+// the deadlines of their attempts; those that another one holds are passed over.
+// Indexes jobs_claimed and runs_running_job.
 func (q *Queries) JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) ([]JobLockOverdueRow, error) {
-	rows, err := q.db.QueryContext(ctx, JobLockOverdue, arg.Cutoff, arg.AfterID, arg.Max)
+	rows, err := q.db.QueryContext(ctx, JobLockOverdue,
+		arg.Cutoff,
+		arg.Latest,
+		arg.AfterID,
+		arg.Max,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -1142,7 +1149,7 @@ update jobs
 set lease_expires_at = min(
         coalesce(
             cast(?1 as integer) + 1000000 * cast(?2 as integer),
-            max(jobs.lease_expires_at, cast(?1 as integer) + 1000000 * (
+            max(case when jobs.lease_expires_at <= ?3 then jobs.lease_expires_at else 0 end, cast(?1 as integer) + 1000000 * (
                 select k.lease_seconds
                 from job_kinds k
                 where k.owner_id = jobs.owner_id and k.name = jobs.kind
@@ -1154,12 +1161,12 @@ set lease_expires_at = min(
             where d.owner_id = jobs.owner_id and d.job_id = jobs.id and d.status = 'running'
         ), 253402300799999999) -- the last time there is
     ),
-    progress = coalesce(?3, jobs.progress),
+    progress = coalesce(?4, jobs.progress),
     updated_at = ?1
-where jobs.id = ?4
-    and jobs.owner_id = ?5
+where jobs.id = ?5
+    and jobs.owner_id = ?6
     and jobs.state = 'claimed'
-    and jobs.lease_token = ?6
+    and jobs.lease_token = ?7
 returning
     jobs.lease_expires_at, jobs.cancel_requested_at, jobs.claimed_by,
     (
@@ -1175,12 +1182,14 @@ type JobRenewRow = model.JobRenewRow
 
 // A heartbeat: one statement, heap-only. A call by anybody but the holder changes
 // nothing. Without lease_seconds the lease of the kind counts, and never makes a
-// longer one shorter; without progress the last progress stays. No lease reaches
-// beyond the deadline of its run. Index runs_running_job.
+// longer one shorter, unless that ends after the latest end that one can have;
+// without progress the last progress stays. No lease reaches beyond the deadline of
+// its run. Index runs_running_job.
 func (q *Queries) JobRenew(ctx context.Context, arg JobRenewParams) (JobRenewRow, error) {
 	row := q.db.QueryRowContext(ctx, JobRenew,
 		arg.Now,
 		arg.LeaseSeconds,
+		arg.Latest,
 		arg.Progress,
 		arg.ID,
 		arg.OwnerID,

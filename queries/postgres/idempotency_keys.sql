@@ -12,6 +12,21 @@ where idempotency_keys.ctid = any(array(
     for update skip locked
 ));
 
+-- name: IdempotencyKeyDateAnew :execrows
+-- Dates records again that have a date after latest, up to max: a wrong clock gave
+-- it to them. What somebody else is dating is passed over. Index
+-- idempotency_keys_by_created.
+update idempotency_keys
+set created_at = @now
+where idempotency_keys.ctid = any(array(
+    select i.ctid
+    from idempotency_keys i
+    where i.created_at > @latest
+    order by i.created_at
+    limit cast(@max as bigint)
+    for update skip locked
+));
+
 -- name: IdempotencyKeySweep :many
 -- Removes records that were kept from after to cutoff, the oldest first, up to
 -- max. One that a request is taking over at this moment is passed over. Index

@@ -158,14 +158,15 @@ order by j.id
 for update;
 
 -- name: JobLockOverdue :many
--- Claimed jobs of all owners whose lease ran out before cutoff, from after_id on,
--- held for this transaction, with the deadlines of their attempts; those that
--- another one holds are passed over. Indexes jobs_claimed and runs_running_job.
+-- Claimed jobs of all owners whose lease ran out before cutoff, or ends after the
+-- latest end that one can have, from after_id on, held for this transaction, with
+-- the deadlines of their attempts; those that another one holds are passed over.
+-- Indexes jobs_claimed and runs_running_job.
 select sqlc.embed(j), r.deadline_at
 from jobs j
 left join runs r on r.owner_id = j.owner_id and r.job_id = j.id and r.status = 'running'
 where j.state = 'claimed'
-    and j.lease_expires_at < @cutoff
+    and (j.lease_expires_at < @cutoff or j.lease_expires_at > @latest)
     and j.id > @after_id
 order by j.id
 limit cast(@max as bigint)
@@ -174,12 +175,13 @@ for update of j skip locked;
 -- name: JobRenew :one
 -- A heartbeat: one statement, heap-only. A call by anybody but the holder changes
 -- nothing. Without lease_seconds the lease of the kind counts, and never makes a
--- longer one shorter; without progress the last progress stays. No lease reaches
--- beyond the deadline of its run. Index runs_running_job.
+-- longer one shorter, unless that ends after the latest end that one can have;
+-- without progress the last progress stays. No lease reaches beyond the deadline of
+-- its run. Index runs_running_job.
 update jobs
 set lease_expires_at = least(d.deadline_at, coalesce(
         cast(@now as timestamptz) + cast(sqlc.narg(lease_seconds) as bigint) * interval '1 second',
-        greatest(jobs.lease_expires_at, cast(@now as timestamptz) + (
+        greatest(case when jobs.lease_expires_at <= @latest then jobs.lease_expires_at end, cast(@now as timestamptz) + (
             select k.lease_seconds
             from job_kinds k
             where k.owner_id = jobs.owner_id and k.name = jobs.kind

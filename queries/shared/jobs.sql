@@ -14,7 +14,7 @@ returning *;
 
 -- name: JobCountTroubled :one
 -- How many jobs of an owner failed since, and how many leases ran out before
--- now; each among the newest max jobs that failed and that are claimed, with
+-- now or end after the latest end that one can have; each among the newest max jobs that failed and that are claimed, with
 -- how many of those there are. Index jobs_by_state.
 select
     cast(f.walked as bigint) as failed_walked,
@@ -35,7 +35,7 @@ from (
 cross join (
     select count(*) as walked, count(x.hit) as hits
     from (
-        select case when j.lease_expires_at < @now then 1 end as hit
+        select case when j.lease_expires_at < @now or j.lease_expires_at > @latest then 1 end as hit
         from jobs j
         where j.owner_id = @owner_id
             and j.state = 'claimed'
@@ -69,12 +69,12 @@ order by created_at desc, id desc
 limit cast(@max as bigint);
 
 -- name: JobListOverdue :many
--- Leases of all owners that ran out before cutoff: what the reaper has yet to
--- take back. Index jobs_claimed.
+-- Leases of all owners that ran out before cutoff, or end after the latest end that
+-- one can have: what the reaper has yet to take back. Index jobs_claimed.
 select id, lease_expires_at
 from jobs
 where state = 'claimed'
-    and lease_expires_at < @cutoff
+    and (lease_expires_at < @cutoff or lease_expires_at > @latest)
 order by id
 limit cast(@max as bigint);
 

@@ -1,3 +1,17 @@
+-- name: LeaseBreak :execrows
+-- Ends a lease that ends after the latest end that one can have; 0 rows if it does
+-- not, or no more.
+update leases
+set expires_at = @now
+where name = @name
+    and expires_at > @latest;
+
+-- name: LeaseGet :one
+-- One lease.
+select *
+from leases
+where name = @name;
+
 -- name: LeaseList :many
 -- The leases by name: one for each background work that one replica at a time
 -- does, so there are few, whatever the database holds. Primary key.

@@ -16,11 +16,13 @@ where hash in (
 );
 
 -- name: LoginLinkUse :one
--- Uses a link up; no row if it is unknown, used or over. Of two that come at
+-- Uses a link up; no row if it is unknown, used or over, or ends after the latest
+-- end that one can have. Of two that come at
 -- once the second waits, and then finds used_at set.
 update login_links
 set used_at = @now
 where hash = @hash
     and used_at is null
     and expires_at > @now
+    and expires_at <= @latest
 returning owner_id, name, scopes, session_seconds;

@@ -11,6 +11,20 @@ where (owner_id, principal, route, key) in (
     limit cast(@max as bigint)
 );
 
+-- name: IdempotencyKeyDateAnew :execrows
+-- Dates records again that have a date after latest, up to max: a wrong clock gave
+-- it to them. What somebody else is dating is passed over. Index
+-- idempotency_keys_by_created.
+update idempotency_keys
+set created_at = @now
+where (owner_id, principal, route, key) in (
+    select i.owner_id, i.principal, i.route, i.key
+    from idempotency_keys i
+    where i.created_at > @latest
+    order by i.created_at
+    limit cast(@max as bigint)
+);
+
 -- name: IdempotencyKeySweep :many
 -- Removes records that were kept from after to cutoff, the oldest first, up to
 -- max. One that a request is taking over at this moment is passed over. Index

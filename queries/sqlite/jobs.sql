@@ -144,14 +144,15 @@ where j.owner_id = @owner_id
     and j.finished_at is null;
 
 -- name: JobLockOverdue :many
--- Claimed jobs of all owners whose lease ran out before cutoff, from after_id on,
--- held for this transaction, with the deadlines of their attempts; those that
--- another one holds are passed over. Indexes jobs_claimed and runs_running_job.
+-- Claimed jobs of all owners whose lease ran out before cutoff, or ends after the
+-- latest end that one can have, from after_id on, held for this transaction, with
+-- the deadlines of their attempts; those that another one holds are passed over.
+-- Indexes jobs_claimed and runs_running_job.
 select sqlc.embed(j), r.deadline_at
 from jobs j
 left join runs r on r.owner_id = j.owner_id and r.job_id = j.id and r.status = 'running'
 where j.state = 'claimed'
-    and j.lease_expires_at < @cutoff
+    and (j.lease_expires_at < @cutoff or j.lease_expires_at > @latest)
     and j.id > @after_id
 order by j.id
 limit cast(@max as bigint);
@@ -159,13 +160,14 @@ limit cast(@max as bigint);
 -- name: JobRenew :one
 -- A heartbeat: one statement, heap-only. A call by anybody but the holder changes
 -- nothing. Without lease_seconds the lease of the kind counts, and never makes a
--- longer one shorter; without progress the last progress stays. No lease reaches
--- beyond the deadline of its run. Index runs_running_job.
+-- longer one shorter, unless that ends after the latest end that one can have;
+-- without progress the last progress stays. No lease reaches beyond the deadline of
+-- its run. Index runs_running_job.
 update jobs
 set lease_expires_at = min(
         coalesce(
             cast(@now as integer) + 1000000 * cast(sqlc.narg(lease_seconds) as integer),
-            max(jobs.lease_expires_at, cast(@now as integer) + 1000000 * (
+            max(case when jobs.lease_expires_at <= @latest then jobs.lease_expires_at else 0 end, cast(@now as integer) + 1000000 * (
                 select k.lease_seconds
                 from job_kinds k
                 where k.owner_id = jobs.owner_id and k.name = jobs.kind

@@ -15,7 +15,7 @@ func (r *Runner) take(ctx context.Context, l *loop) (time.Duration, error) {
 	if !l.Lease {
 		return passTime, nil
 	}
-	lease, left, err := TakeLease(ctx, r.store, l.Name, r.holder, l.ttl())
+	got, err := TakeLease(ctx, r.store, l.Name, r.holder, l.ttl())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err != nil {
@@ -23,7 +23,10 @@ func (r *Runner) take(ctx context.Context, l *loop) (time.Duration, error) {
 		return 0, err
 	}
 	l.unsure = false
-	if left <= 0 {
+	if b := got.Broken; b != nil {
+		r.log.Warn("ended a lease that was to end later than any that can be taken", "lease", b.Name, "holder", b.Holder, "term", b.Term, "expires_at", b.ExpiresAt.String())
+	}
+	if got.Left <= 0 {
 		if l.holding {
 			r.log.Info("lost a lease", "lease", l.Name, "holder", r.holder, "term", l.lease.Term)
 		}
@@ -31,11 +34,11 @@ func (r *Runner) take(ctx context.Context, l *loop) (time.Duration, error) {
 		l.last.Skipped++
 		return 0, nil
 	}
-	if !l.holding || lease.Term != l.lease.Term {
-		r.log.Info("took a lease", "lease", l.Name, "holder", r.holder, "term", lease.Term)
+	if !l.holding || got.Term != l.lease.Term {
+		r.log.Info("took a lease", "lease", l.Name, "holder", r.holder, "term", got.Term)
 	}
-	l.lease, l.holding, l.last.Term = lease, true, lease.Term
-	return left, nil
+	l.lease, l.holding, l.last.Term = got.Lease, true, got.Term
+	return got.Left, nil
 }
 
 // release ends the lease of a loop that has ended.

@@ -96,12 +96,12 @@ func TestPassWithoutTheLeaseRunsNoStatementOfIt(t *testing.T) {
 			if got.Held || got.Term != 0 || got.Passes != 0 || got.Skipped != i+1 || got.Age != -1 || got.Error != "" || passes != 1 {
 				t.Errorf("the other one: %+v after %d passes", got, passes)
 			}
-			if n := stats.Statements(); n != i+1 {
-				t.Errorf("%d statements in %d turns without the lease, want the take alone", n, i+1)
+			if n := stats.Statements(); n != 2*(i+1) {
+				t.Errorf("%d statements in %d turns without the lease, want the take and a look at the lease", n, i+1)
 			}
 		}
 		clock.Advance(30 * time.Second)
-		if got := b.turn(); !got.Held || got.Term != 2 || got.Passes != 1 || passes != 2 || stats.Statements() != 5 {
+		if got := b.turn(); !got.Held || got.Term != 2 || got.Passes != 1 || passes != 2 || stats.Statements() != 8 {
 			t.Errorf("once it has ended: %+v after %d passes and %d statements", got, passes, stats.Statements())
 		}
 		if got := a.Status()[0]; got.Held || got.Term != 1 {
@@ -219,6 +219,26 @@ func TestPassWhoseLeaseCannotBeAskedForFails(t *testing.T) {
 		dbtest.SQL(t, s, "alter table gone rename to leases")
 		if got := m.turn(); got.Failures != 2 || passes != 1 || !got.Held || got.Error != "no" {
 			t.Errorf("with it: %+v after %d passes", got, passes)
+		}
+	})
+}
+
+func TestRunnerTellsOfABrokenLeaseOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+		dbtest.Freeze(s)
+		nothing := func(context.Context, *store.Store) (int, error) { return 0, nil }
+		a, b := join(t, t.Context(), s, nothing), join(t, t.Context(), s, nothing)
+		a.turn()
+		a.stop()
+		spoil(t, s, coltype.Last)
+		for range 3 {
+			if got := b.turn(); !got.Held || got.Term != 2 {
+				t.Errorf("the next holder: %+v", got)
+			}
+		}
+		if log := b.log.String(); strings.Count(log, "level=WARN") != 1 || !strings.Contains(log, "holder="+a.Holder()) {
+			t.Errorf("the log says:\n%s", log)
 		}
 	})
 }

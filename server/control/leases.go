@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -24,32 +25,82 @@ const (
 	maxLease          = time.Hour
 )
 
-// TakeLease takes the lease of that name for ttl, or renews the holder's own. It
-// returns how much of it is left, by the clock after the commit: nothing if
-// another holder has it, or if it has run out already.
+// Taken is what a take came to.
+type Taken struct {
+	model.Lease               // the zero value if another holder has it
+	Left        time.Duration // of it, by the clock after the commit
+	Broken      *model.Lease  // another holder's, which was ended first
+}
+
+// latestEnd is the latest end of a lease that was taken by now. One that ends later
+// was left by a process whose clock was wrong, or by hand, and counts as ended:
+// nobody would do its work until then.
+func latestEnd(now coltype.Time) coltype.Time { return now.Add(maxLease + store.Apart) }
+
+// TakeLease takes the lease of that name for ttl, or renews the holder's own. None
+// of it is left if another holder has it, or if it has run out already.
 //
 // A lease is a courtesy among replicas, not a lock: whoever slept since may
 // still believe that it holds one. Work under a lease must stand two holders.
-func TakeLease(ctx context.Context, s *store.Store, name, holder string, ttl time.Duration) (model.Lease, time.Duration, error) {
+func TakeLease(ctx context.Context, s *store.Store, name, holder string, ttl time.Duration) (out Taken, err error) {
+	var other *model.Lease
+	out.Lease, other, err = tryTake(ctx, s, name, holder, ttl)
+	if err == nil && other != nil {
+		out.Broken, err = breakLease(ctx, s, other)
+	}
+	if err == nil && out.Broken != nil {
+		out.Lease, _, err = tryTake(ctx, s, name, holder, ttl)
+	}
+	if err != nil {
+		return Taken{}, fmt.Errorf("take the lease %s: %w", name, err)
+	}
+	now, err := s.Time(ctx)
+	out.Left = max(0, out.ExpiresAt.Sub(now))
+	return out, err
+}
+
+// tryTake returns the lease, or as other the one of another holder.
+func tryTake(ctx context.Context, s *store.Store, name, holder string, ttl time.Duration) (own model.Lease, other *model.Lease, err error) {
 	now, err := s.Time(ctx)
 	if err != nil {
-		return model.Lease{}, 0, err
+		return own, nil, err
 	}
-	var lease model.Lease
 	err = s.Tx(ctx, func(q model.Querier) (err error) {
-		lease, err = q.LeaseTake(ctx, model.LeaseTakeParams{Name: name, Holder: holder, TakenAt: now, ExpiresAt: now.Add(ttl)})
+		other = nil
+		own, err = q.LeaseTake(ctx, model.LeaseTakeParams{Name: name, Holder: holder, TakenAt: now, ExpiresAt: now.Add(ttl)})
+		if store.NotFound(err) {
+			var there model.Lease
+			there, err = q.LeaseGet(ctx, model.LeaseGetParams{Name: name})
+			own, other = model.Lease{}, &there
+		}
 		return err
 	})
-	if store.NotFound(err) {
-		return model.Lease{}, 0, nil
+	return own, other, err
+}
+
+// breakLease ends a lease that is broken, and returns it; nil if it is not. The
+// time is measured anew first: to a replica that has not heard yet that the
+// database's clock was set forward, sound leases look broken.
+func breakLease(ctx context.Context, s *store.Store, lease *model.Lease) (*model.Lease, error) {
+	now, err := s.Time(ctx)
+	if err != nil || !lease.ExpiresAt.After(latestEnd(now)) {
+		return nil, err
 	}
-	if err != nil {
-		return model.Lease{}, 0, fmt.Errorf("take the lease %s: %w", name, err)
+	if err := s.Remeasure(ctx); err != nil {
+		return nil, err
 	}
 	if now, err = s.Time(ctx); err != nil {
-		return model.Lease{}, 0, err
+		return nil, err
 	}
-	return lease, max(0, lease.ExpiresAt.Sub(now)), nil
+	var n int64
+	err = s.Tx(ctx, func(q model.Querier) (err error) {
+		n, err = q.LeaseBreak(ctx, model.LeaseBreakParams{Name: lease.Name, Now: now, Latest: latestEnd(now)})
+		return err
+	})
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	return lease, nil
 }
 
 // ReleaseLease ends the holder's lease of that name, if it has it. The next

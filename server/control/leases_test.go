@@ -60,7 +60,9 @@ func TestLeaseIsTakenByOneHolderATerm(t *testing.T) {
 			if step.release {
 				err = control.ReleaseLease(t.Context(), s, "work", step.holder)
 			} else {
-				_, left, err = control.TakeLease(t.Context(), s, "work", step.holder, ttl)
+				var got control.Taken
+				got, err = control.TakeLease(t.Context(), s, "work", step.holder, ttl)
+				left = got.Left
 			}
 			if step.want.Name = "work"; step.want.Term == 0 {
 				step.want.Name = ""
@@ -94,9 +96,9 @@ func TestLeaseThatRanOutByItsCommitIsNotTaken(t *testing.T) {
 				}
 				return dbtest.T0
 			})
-			_, left, err := control.TakeLease(t.Context(), s, "work", "a", ttl)
-			if err != nil || left != tt.left || reads != 3 {
-				t.Errorf("known %v after the take: left %v, %v, %d readings", tt.late, left, err, reads)
+			got, err := control.TakeLease(t.Context(), s, "work", "a", ttl)
+			if left := got.Left; err != nil || left != tt.left || reads != 3 {
+				t.Errorf("known %v after the take: left %v, %v, %d readings", tt.late, got.Left, err, reads)
 			}
 		}
 	})
@@ -113,11 +115,11 @@ func TestOneOfManyRacersTakesALease(t *testing.T) {
 			var wg sync.WaitGroup
 			for i := range racers {
 				wg.Go(func() {
-					lease, left, err := control.TakeLease(t.Context(), s, "work", fmt.Sprint("racer-", turn, "-", i), ttl)
+					lease, err := control.TakeLease(t.Context(), s, "work", fmt.Sprint("racer-", turn, "-", i), ttl)
 					if err != nil {
 						t.Error(err)
 					}
-					if left > 0 {
+					if lease.Left > 0 {
 						wins.Store(lease.Holder, lease.Term)
 					}
 				})
@@ -134,6 +136,65 @@ func TestOneOfManyRacersTakesALease(t *testing.T) {
 				t.Errorf("turn %d: %d of %d racers won, the lease is %+v", turn, n, racers, row)
 			}
 			clock.Advance(ttl)
+		}
+	})
+}
+
+// spoil lets the lease end at a time that nobody took it for.
+func spoil(t *testing.T, s *store.Store, ends coltype.Time) {
+	t.Helper()
+	var value any = ends.Time
+	if s.Engine() == store.SQLite {
+		value = ends.UnixMicro()
+	}
+	dbtest.SQL(t, s, "update leases set expires_at = $1", value)
+}
+
+// A lease that a process with a wrong clock left is anybody's, for whom its end is
+// too far off: an hour, and what clocks may differ by.
+func TestLeaseThatEndsTooLateIsTakenAtOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+		clock := dbtest.Freeze(s)
+		latest := dbtest.T0.Add(time.Hour + store.Apart)
+		term := int64(1)
+		for _, tt := range []struct {
+			ends  coltype.Time
+			taken bool
+		}{{latest, false}, {latest.Add(time.Microsecond), true}, {dbtest.T0.Add(48 * time.Hour), true}, {coltype.Last, true}} {
+			if _, err := control.TakeLease(t.Context(), s, "work", "a", ttl); err != nil {
+				t.Fatal(err)
+			}
+			before := leaseRow(t, s).Term
+			spoil(t, s, tt.ends)
+			got, err := control.TakeLease(t.Context(), s, "work", "b", ttl)
+			if err != nil || (got.Left == ttl) != tt.taken || (got.Broken != nil) != tt.taken {
+				t.Errorf("until %s: left %v, %v", tt.ends, got.Left, err)
+			}
+			row := leaseRow(t, s)
+			if tt.taken && (row.Holder != "b" || row.Term != before+1 || !row.ExpiresAt.Equal(clock.Now().Add(ttl)) || got.Broken.Holder != "a") {
+				t.Errorf("until %s: the lease is %+v, the broken one was %+v", tt.ends, row, got.Broken)
+			}
+			spoil(t, s, clock.Now()) // for the next one
+			term = row.Term
+		}
+		if term < 4 {
+			t.Errorf("%d terms", term)
+		}
+	})
+}
+
+// A holder that lives sets its lease right by its next pass.
+func TestHolderMendsItsBrokenLease(t *testing.T) {
+	t.Parallel()
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+		dbtest.Freeze(s)
+		for range 2 {
+			got, err := control.TakeLease(t.Context(), s, "work", "a", ttl)
+			if err != nil || got.Left != ttl || got.Term != 1 || got.Broken != nil {
+				t.Errorf("%+v, %v", got, err)
+			}
+			spoil(t, s, coltype.Last)
 		}
 	})
 }

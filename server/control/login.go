@@ -85,7 +85,7 @@ func Login(ctx context.Context, q model.Querier, now coltype.Time, secret string
 	if !wellFormed(linkPrefix, secret) {
 		return "", model.Token{}, fault.LoginLinkInvalid()
 	}
-	link, err := q.LoginLinkUse(ctx, model.LoginLinkUseParams{Hash: hashSecret(secret), Now: now})
+	link, err := q.LoginLinkUse(ctx, model.LoginLinkUseParams{Hash: hashSecret(secret), Now: now, Latest: now.Add(MaxLinkLife + store.Apart)})
 	if store.NotFound(err) {
 		return "", model.Token{}, fault.LoginLinkInvalid()
 	}

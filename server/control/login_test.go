@@ -48,7 +48,8 @@ func TestLinkIsUsedOnceBeforeItsEnd(t *testing.T) {
 		for name, tt := range map[string]struct {
 			after time.Duration
 			works bool
-		}{"at once": {0, true}, "at the end": {time.Minute - time.Microsecond, true}, "after it": {time.Minute, false}} {
+		}{"at once": {0, true}, "at the end": {time.Minute - time.Microsecond, true}, "after it": {time.Minute, false},
+			"made by a clock an hour ahead": {-time.Hour, true}, "by one that was wrong": {-time.Hour - time.Microsecond, false}} {
 			secret, err := newLink(t, s, in)
 			if err != nil {
 				t.Fatal(err)
@@ -201,6 +202,28 @@ func TestLinksAndSessionsThatAreOverAreRemoved(t *testing.T) {
 		}
 		if n := dbtest.Get[int](t, s, "select count(*) from tokens where kind = 'bearer'"); n != 1 {
 			t.Errorf("%d tokens are left", n)
+		}
+	})
+}
+
+// A session that a wrong clock began does not last until that clock's time.
+func TestSessionThatEndsTooLateIsRefused(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, s *store.Store) {
+		in := control.LinkIn{OwnerID: dbtest.Owner(t, s, "ada").ID, Name: "ada", Scopes: []string{"admin"}, Life: time.Minute, Session: control.MaxSessionLife}
+		secret, err := newLink(t, s, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cookie, _, err := login(t, s, dbtest.T0, secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for behind, works := range map[time.Duration]bool{0: true, store.Apart: true, store.Apart + time.Microsecond: false} {
+			s.SetClock(func() coltype.Time { return dbtest.T0.Add(-behind) })
+			if _, err := control.NewVerifier(s).VerifySession(t.Context(), cookie); (err == nil) != works {
+				t.Errorf("seen %v before it began: %v", behind, err)
+			}
 		}
 	})
 }

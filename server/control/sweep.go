@@ -35,9 +35,6 @@ const (
 // and no record without a date, may require dates.
 const dated = "backfill:idem-times"
 
-// epoch is before everything that was ever kept.
-var epoch = coltype.At(time.Unix(0, 0))
-
 // SweepLoop keeps the table of idempotency keys small, in every replica: two
 // that sweep at once share the records out.
 func SweepLoop(ttl time.Duration) Loop {
@@ -46,8 +43,8 @@ func SweepLoop(ttl time.Duration) Loop {
 	}}
 }
 
-// SweepKeys gives records without a date the present time, and removes those
-// kept ttl ago or before. It returns how many it changed. It works in short
+// SweepKeys gives records without a date, or with one that is yet to come, the
+// present time, and removes those kept ttl ago or before. It returns how many it changed. It works in short
 // transactions with pauses, so what is done stays done when it is cut off.
 func SweepKeys(ctx context.Context, s *store.Store, ttl time.Duration) (int, error) {
 	now, err := s.Time(ctx)
@@ -55,6 +52,11 @@ func SweepKeys(ctx context.Context, s *store.Store, ttl time.Duration) (int, err
 		return 0, err
 	}
 	n, err := dateKeys(ctx, s, now)
+	if err == nil {
+		var again int
+		again, err = dateAnew(ctx, s, now)
+		n += again
+	}
 	if err != nil {
 		return n, fmt.Errorf("date idempotency keys: %w", err)
 	}
@@ -90,11 +92,27 @@ func dateKeys(ctx context.Context, s *store.Store, now coltype.Time) (total int,
 	}
 }
 
+// dateAnew dates what a wrong clock dated later than now, or it would hold its
+// answer until then.
+func dateAnew(ctx context.Context, s *store.Store, now coltype.Time) (total int, err error) {
+	for {
+		var n int64
+		err := s.Tx(ctx, func(q model.Querier) (err error) {
+			n, err = q.IdempotencyKeyDateAnew(ctx, model.IdempotencyKeyDateAnewParams{Now: now, Latest: now.Add(store.Apart), Max: dateBatch})
+			return err
+		})
+		total += int(n)
+		if err != nil || n < dateBatch || !sleep(ctx, sweepPause) {
+			return total, err
+		}
+	}
+}
+
 // removeKeys removes what was kept at cutoff or before. Each batch goes on
 // where the one before ended: the index entries of rows just removed stand until
 // a vacuum, and would be read again and again.
 func removeKeys(ctx context.Context, s *store.Store, cutoff coltype.Time) (total int, err error) {
-	after := epoch
+	after := coltype.Earliest
 	for {
 		var gone []coltype.Time
 		err := s.Tx(ctx, func(q model.Querier) (err error) {

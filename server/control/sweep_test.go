@@ -173,13 +173,13 @@ func TestASweepWorksInBatches(t *testing.T) {
 		k.plant("fresh", 2500, k.clock.Now())
 		ctx, stats := store.WithStats(k.Context())
 		n, err := control.SweepKeys(ctx, k.s, keyTTL)
-		// Mark read, dates, mark set; then batches of 1,000.
-		if statements := stats.Statements(); n != 2500 || err != nil || statements != 6 || k.rows() != 2500 {
+		// Mark read, dates, mark set, dates anew; then batches of 1,000.
+		if statements := stats.Statements(); n != 2500 || err != nil || statements != 7 || k.rows() != 2500 {
 			k.Errorf("removed %d, %v, by %d statements; %d are left", n, err, statements, k.rows())
 		}
 		ctx, stats = store.WithStats(k.Context())
 		n, err = control.SweepKeys(ctx, k.s, keyTTL)
-		if statements := stats.Statements(); n != 0 || err != nil || statements != 3 {
+		if statements := stats.Statements(); n != 0 || err != nil || statements != 4 {
 			k.Errorf("with nothing to do: %d, %v, by %d statements", n, err, statements)
 		}
 	})
@@ -205,7 +205,7 @@ func TestWhatASweepRemovedStaysRemovedWhenItIsCutOff(t *testing.T) {
 		k.plant("stale", 2500, dbtest.T0)
 		k.clock.Advance(keyTTL)
 		ctx, stats := store.WithStats(k.Context())
-		if _, err := control.SweepKeys(cutOff{ctx, stats, 3}, k.s, keyTTL); err == nil {
+		if _, err := control.SweepKeys(cutOff{ctx, stats, 4}, k.s, keyTTL); err == nil {
 			k.Error("it went on to the end")
 		}
 		if n := k.rows(); n != 1500 {
@@ -246,4 +246,19 @@ func TestTheTimeOfAKeyHasBounds(t *testing.T) {
 			t.Errorf("%v: %v", d, err)
 		}
 	}
+}
+
+// An answer that a wrong clock kept is replayed for one ttl from when a sweep sees
+// it, not until that clock's time.
+func TestSweepDatesAnewWhatAWrongClockDated(t *testing.T) {
+	eachKeeper(t, func(k *keeper) {
+		k.sweep(0)
+		k.plant("ahead", 1, dbtest.T0.Add(10*365*24*time.Hour))
+		k.plant("beside", 1, dbtest.T0.Add(store.Apart)) // another replica's clock
+		k.sweep(1)
+		k.wants(k.key("ahead1"), "new", "old")
+		k.clock.Advance(keyTTL)
+		k.wants(k.key("ahead1"), "new", "new")
+		k.wants(k.key("beside1"), "new", "old")
+	})
 }

@@ -111,7 +111,8 @@ func (d *verdict) valid(hash string, now coltype.Time) bool {
 	return d.row != nil &&
 		subtle.ConstantTimeCompare([]byte(d.row.Hash), []byte(hash)) == 1 &&
 		d.row.RevokedAt.IsZero() &&
-		(d.row.ExpiresAt.IsZero() || now.Before(d.row.ExpiresAt))
+		(d.row.ExpiresAt.IsZero() || now.Before(d.row.ExpiresAt)) &&
+		(d.row.Kind != Session || !d.row.ExpiresAt.After(now.Add(MaxSessionLife+store.Apart))) // else a wrong clock began it
 }
 
 // cached is the verdict to use; nil for the request that is to look it up.

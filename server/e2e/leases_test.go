@@ -38,7 +38,7 @@ func (f *racers) watch(fn func()) (stall time.Duration) {
 		defer tick.Stop()
 		var longest time.Duration
 		for last := time.Now(); ctx.Err() == nil; <-tick.C {
-			_, _, _ = control.TakeLease(ctx, f.s, "probe", "probe", time.Minute) // what counts is how long it takes
+			_, _ = control.TakeLease(ctx, f.s, "probe", "probe", time.Minute) // what counts is how long it takes
 			longest = max(longest, time.Since(last)-every)
 			last = time.Now()
 		}

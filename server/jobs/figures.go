@@ -10,6 +10,7 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/metrics"
+	"github.com/stint-run/stint/server/runs"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -144,12 +145,12 @@ func (b *backlog) found(kind string, more metrics.Backlog) {
 // overdue counts the leases that ran out and that the reaper has not taken back,
 // and says how long ago the oldest of them did.
 func overdue(ctx context.Context, q model.Reader, now coltype.Time) (b metrics.Backlog, err error) {
-	rows, err := q.JobListOverdue(ctx, model.JobListOverdueParams{Cutoff: now, Max: metrics.MaxOverdue})
+	rows, err := q.JobListOverdue(ctx, model.JobListOverdueParams{Cutoff: now, Latest: runs.LatestEnd(now), Max: metrics.MaxOverdue})
 	if err != nil {
 		return b, fmt.Errorf("list overdue leases: %w", err)
 	}
 	for _, r := range rows {
-		b = b.Plus(metrics.Backlog{Count: 1, Oldest: now.Sub(r.LeaseExpiresAt)})
+		b = b.Plus(metrics.Backlog{Count: 1, Oldest: max(0, now.Sub(r.LeaseExpiresAt))}) // a broken lease has no age
 	}
 	return b, nil
 }

@@ -21,7 +21,7 @@ const (
 )
 
 // lowest is the least run_at a job can have: a claim from there on sees all.
-var lowest = coltype.At(time.Date(2, 1, 1, 0, 0, 0, 0, time.UTC))
+var lowest = coltype.First
 
 // Floors remember, per owner, kind and priority, the run_at below which claims
 // of this process found nothing left. While a transaction elsewhere holds an

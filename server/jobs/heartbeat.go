@@ -7,6 +7,7 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/runs"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -41,7 +42,7 @@ type Beat struct {
 func Heartbeat(ctx context.Context, q model.Querier, now coltype.Time, in HeartbeatIn) (Beat, error) {
 	row, err := q.JobRenew(ctx, model.JobRenewParams{
 		ID: in.ID, OwnerID: in.OwnerID, LeaseToken: &in.LeaseToken,
-		Now: now, LeaseSeconds: in.LeaseSeconds, Progress: in.Progress,
+		Now: now, Latest: runs.LatestEnd(now), LeaseSeconds: in.LeaseSeconds, Progress: in.Progress,
 	})
 	if store.NotFound(err) {
 		return Beat{}, lost(ctx, q, in.OwnerID, in.ID)

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"regexp"
 	"sync/atomic"
@@ -116,8 +117,8 @@ func (h *routes) draining() bool {
 }
 
 // Loops are the passes of the queue; the reaper's come every so often.
-func Loops(hub *Hub, reapEvery time.Duration) []control.Loop {
-	reap := func(ctx context.Context, s *store.Store) (int, error) { return ReapAll(ctx, s, hub) }
+func Loops(hub *Hub, reapEvery time.Duration, log *slog.Logger) []control.Loop {
+	reap := func(ctx context.Context, s *store.Store) (int, error) { return ReapAll(ctx, s, hub, log) }
 	return []control.Loop{
 		{Name: "run-reaper", Every: reapEvery, Run: reap, Batch: reapMost, Lease: true},
 	}

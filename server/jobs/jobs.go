@@ -22,6 +22,7 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/runs"
+	"github.com/stint-run/stint/server/store"
 )
 
 // The states of a job (constraint jobs_state_check).
@@ -73,5 +74,5 @@ func orNow(at, now coltype.Time) coltype.Time { return coltype.Later(at, now) }
 // notBefore is now, but never earlier than the last change of job: now was read
 // before the wait for its row, and whoever held that may have read it later.
 func notBefore(job model.Job, now coltype.Time) coltype.Time {
-	return coltype.Later(now, job.UpdatedAt)
+	return store.NotBefore(now, job.UpdatedAt)
 }

@@ -34,7 +34,7 @@ func (d *fixture) claimedAll(n int) (held []jobs.ClaimedJob) {
 
 // reaper is the reaper's loop, whatever others there are.
 func reaper(every time.Duration) control.Loop {
-	all := jobs.Loops(jobs.NewHub(nil), every)
+	all := jobs.Loops(jobs.NewHub(nil), every, slog.New(slog.DiscardHandler))
 	return all[slices.IndexFunc(all, func(l control.Loop) bool { return l.Name == "run-reaper" })]
 }
 
@@ -50,7 +50,7 @@ func reaping(d *fixture, entered chan<- struct{}, start <-chan struct{}, took ch
 			entered <- struct{}{}
 			<-start
 			for more := jobs.ReapBatch; more == jobs.ReapBatch && err == nil; n += more {
-				more, err = jobs.ReapAll(ctx, s, jobs.NewHub(nil))
+				more, err = jobs.ReapAll(ctx, s, jobs.NewHub(nil), slog.New(slog.DiscardHandler))
 			}
 			if err != nil {
 				d.Error(err)

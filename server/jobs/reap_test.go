@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -196,7 +197,7 @@ func TestReaperPassesOverARowThatItCannotTakeBack(t *testing.T) {
 		dbtest.SQL(d.T, d.Store, "update jobs set again = '[]' where id = $1", badAgain)
 		clock.Advance(2 * time.Minute)
 		for _, want := range []int{jobs.ReapBatch, 0} {
-			n, err := jobs.ReapAll(d.Context(), d.Store, jobs.NewHub(nil))
+			n, err := jobs.ReapAll(d.Context(), d.Store, jobs.NewHub(nil), slog.New(slog.DiscardHandler))
 			if n != want || err == nil || !strings.Contains(err.Error(), noRun) || !strings.Contains(err.Error(), badAgain) {
 				d.Errorf("took back %d, want %d, %v", n, want, err)
 			}
@@ -221,7 +222,7 @@ func TestReaperWakesWhoWaits(t *testing.T) {
 		d.enqueue(jobs.EnqueueIn{Kind: "test", MaxAttempts: &once}) // fails for good
 		d.claimIn(jobs.ClaimIn{Kinds: []string{"build", "test"}, Limit: 2})
 		clock.Advance(2 * time.Minute)
-		if n, err := jobs.ReapAll(d.Context(), d.Store, hub); n != 2 || err != nil {
+		if n, err := jobs.ReapAll(d.Context(), d.Store, hub, slog.New(slog.DiscardHandler)); n != 2 || err != nil {
 			d.Fatalf("took back %d, %v", n, err)
 		}
 		if len(build) != 1 || len(test) != 0 {

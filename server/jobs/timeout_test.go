@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
@@ -156,7 +157,7 @@ func TestAttemptsReapedTogetherAtTheirLimitAreTriedAgainApart(t *testing.T) {
 		}
 		held := d.claimIn(jobs.ClaimIn{Limit: 12})
 		clock.Advance(time.Minute)
-		if n, err := jobs.ReapAll(d.Context(), d.Store, jobs.NewHub(nil)); n != 12 || err != nil {
+		if n, err := jobs.ReapAll(d.Context(), d.Store, jobs.NewHub(nil), slog.New(slog.DiscardHandler)); n != 12 || err != nil {
 			d.Fatalf("reaped %d: %v", n, err)
 		}
 		waits := map[time.Duration]bool{}

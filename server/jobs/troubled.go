@@ -6,6 +6,7 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/runs"
 	"github.com/stint-run/stint/server/web"
 )
 
@@ -21,7 +22,7 @@ const (
 // Troubled counts the jobs of an owner that need a person, among the 2,000
 // newest of their state: those that failed since, and those whose lease ran out.
 func Troubled(ctx context.Context, q model.Reader, now coltype.Time, ownerID string, since coltype.Time) (failed, overdue web.Count, err error) {
-	n, err := q.JobCountTroubled(ctx, model.JobCountTroubledParams{Since: since, OwnerID: ownerID, Max: maxTroubled, Now: now})
+	n, err := q.JobCountTroubled(ctx, model.JobCountTroubledParams{Since: since, OwnerID: ownerID, Max: maxTroubled, Now: now, Latest: runs.LatestEnd(now)})
 	if err != nil {
 		return failed, overdue, fmt.Errorf("count jobs that need a person: %w", err)
 	}

@@ -184,7 +184,7 @@ func (r rows) params(p reflect.Value) {
 		"TokenHash": r.suffix, "Hash": r.suffix, "Forge": "github", "Host": "github.com", "Namespace": "acme",
 		"RepoID": r.suffix, "RunID": r.suffix, "ProposalID": r.suffix, "Stream": "main", "Head": r.suffix, "Author": "ada", "Counted": int64(10), "FullName": "acme/" + r.suffix,
 		"Principal": r.suffix, "Route": r.suffix, "Ids": `["` + r.suffix + `"]`, "Names": `["` + r.suffix + `"]`, "Keys": `["` + r.suffix + `"]`,
-		"AfterName": "a", "Now": at, "Probes": `[{"owner_id":"` + r.owner + `","kind":"build","priority":3}]`, "Cutoff": at.Add(time.Hour), "BeforeAt": keyset.Top().At, "BeforeID": keyset.Top().ID, "Max": int64(10), "UpTo": int64(math.MaxUint32), // rows take a checksum as their version
+		"AfterName": "a", "Now": at, "Probes": `[{"owner_id":"` + r.owner + `","kind":"build","priority":3}]`, "Cutoff": at.Add(time.Hour), "Latest": at.Add(-time.Hour), "BeforeAt": keyset.Top().At, "BeforeID": keyset.Top().ID, "Max": int64(10), "UpTo": int64(math.MaxUint32), // rows take a checksum as their version
 	}
 	if p.Type() == reflect.TypeFor[model.KindPageParams]() {
 		values["AfterName"] = "f"

@@ -145,8 +145,13 @@ func (s *scope) fewRows(c condition, aliases []string, one map[string]bool) bool
 	return true
 }
 
-// allowed reports whether residual lists the column of a condition.
+// allowed reports whether residual lists the column of a condition, or of each
+// side of one with an `or`.
 func (b *binding) allowed(s *scope, c condition) bool {
+	if last := len(c.words) - 1; last > 0 && c.words[0] == "(" && closing(c.words, 0) == last {
+		sides := split(c.words[1:last], "or")
+		return !slices.ContainsFunc(sides, func(side []string) bool { return !b.allowed(s, condition{words: side}) })
+	}
 	return slices.ContainsFunc(s.operands(c, b.g.tables), func(o operand) bool {
 		return len(o.columns) == 1 && residual[b.statement] == o.alias+"."+o.columns[0]
 	})

@@ -84,20 +84,54 @@ func (g *pgGate) leftOver(s statement, n node) []string {
 	alias, column, _ := strings.Cut(residual[s.name], ".")
 	predicate := conjuncts(g.indexes[n.Index].predicate)
 	return slices.DeleteFunc(conjuncts(n.Filter), func(c string) bool {
-		return slices.Contains(predicate, c) || n.Alias == alias && strings.HasPrefix(c, column+" ")
+		return slices.Contains(predicate, c) || n.Alias == alias && !slices.ContainsFunc(parts(c, " OR "), func(side string) bool {
+			return !strings.HasPrefix(side, column+" ")
+		})
 	})
 }
 
 // conjuncts are the conditions of a filter; one with an OR stays whole.
-func conjuncts(expression string) []string {
-	if strings.Contains(expression, " OR ") {
+func conjuncts(expression string) []string { return parts(expression, " AND ") }
+
+// parts cuts an expression at a word that stands in no bracket, and takes off the
+// brackets around the whole and around each part.
+func parts(expression, word string) (out []string) {
+	for len(expression) > 1 && expression[0] == '(' && closes(expression) == len(expression)-1 {
+		expression = expression[1 : len(expression)-1]
+	}
+	if expression == "" {
+		return nil
+	}
+	begin := 0
+	for i := 0; i < len(expression); i++ {
+		switch {
+		case expression[i] == '(':
+			i += closes(expression[i:])
+		case strings.HasPrefix(expression[i:], word):
+			out = append(out, parts(expression[begin:i], word)...)
+			begin = i + len(word)
+		}
+	}
+	if begin == 0 {
 		return []string{expression}
 	}
-	parts := strings.Split(expression, " AND ")
-	for i, p := range parts {
-		parts[i] = strings.Trim(p, "()")
+	return append(out, parts(expression[begin:], word)...)
+}
+
+// closes is where the bracket closes with which text begins.
+func closes(text string) int {
+	depth := 0
+	for i, c := range text {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
 	}
-	return slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+	return len(text)
 }
 
 // fewRows reports whether what lies under a node is read one row at a time, as

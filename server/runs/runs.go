@@ -18,11 +18,20 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/store"
 )
 
 // Grace is how long past its end a lease still counts: the reaper waits as
 // long before it puts a job back.
 const Grace = 5 * time.Second
+
+// MaxLease is the longest lease of a job that can be asked for.
+const MaxLease = 24 * time.Hour
+
+// LatestEnd is the latest end of a lease that was taken or renewed by now. One that
+// ends later was written under a clock that was wrong, or by hand: it counts as
+// ended, or its job would be held for as long as that.
+func LatestEnd(now coltype.Time) coltype.Time { return now.Add(MaxLease + store.Apart) }
 
 // The recorded statuses (constraint runs_status_check) and the one that is
 // only shown.
@@ -78,7 +87,7 @@ func Shown(r Run, now coltype.Time) string {
 // claimed job's one running run is the one of its present lease.
 func live(r Run, now coltype.Time) bool {
 	return r.JobState != nil && *r.JobState == "claimed" &&
-		!r.JobLeaseExpiresAt.Add(Grace).Before(now)
+		!r.JobLeaseExpiresAt.Add(Grace).Before(now) && !r.JobLeaseExpiresAt.After(LatestEnd(now))
 }
 
 // TokenHash is what the ledger keeps of a lease token: its SHA-256 in hex.

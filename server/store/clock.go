@@ -29,6 +29,20 @@ const (
 	failureLife = time.Second
 )
 
+// Apart is more than the times that two replicas tell at one moment are apart. A
+// time of another replica that lies further ahead was told by a clock that was
+// wrong, or written by hand.
+const Apart = time.Minute
+
+// NotBefore is now, or the last time that was written to a row, if another replica
+// that is a little ahead wrote that: the times of a row do not go back.
+func NotBefore(now, last coltype.Time) coltype.Time {
+	if last.After(now.Add(Apart)) {
+		return now
+	}
+	return coltype.Later(now, last)
+}
+
 // Clock tells one time on every replica: the database's, carried by this
 // process's monotonic clock between measures. On SQLite it tells the wall
 // clock, which never steps back within a process.
