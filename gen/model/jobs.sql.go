@@ -24,6 +24,7 @@ type JobClaimParams struct {
 
 type JobCompleteManyParams struct {
 	Now     coltype.Time
+	Latest  coltype.Time
 	Rows    string
 	OwnerID string
 }

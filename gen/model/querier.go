@@ -41,7 +41,8 @@ type Querier interface {
 	// Completes claims of an owner under their tokens, and holds every job that is
 	// named, whatever its state, until the transaction ends. rows is a JSON object of
 	// {lease_token, result} by job id, the ids in order: where rows lock, they do in
-	// that order. A job whose again is set is left to JobSettle. Primary key.
+	// that order. A job whose again is set is left to JobSettle. No time goes back, but
+	// behind one that is after latest. Primary key.
 	JobCompleteMany(ctx context.Context, arg JobCompleteManyParams) ([]Job, error)
 	// Enqueues a JSON list of jobs and returns those that are new: a row whose key
 	// is live is left out. Waits for a transaction that is enqueueing the key.

@@ -175,23 +175,23 @@ const JobCompleteMany = `-- name: JobCompleteMany :many
 update jobs
 set state = 'succeeded',
     error = null,
-    finished_at = greatest(jobs.updated_at, cast($1 as timestamptz)),
-    updated_at = greatest(jobs.updated_at, cast($1 as timestamptz)),
-    result = cast((select cast(cast($2 as text) as jsonb)) -> jobs.id ->> 'result' as json),
+    finished_at = greatest(cast($1 as timestamptz), case when jobs.updated_at <= $2 then jobs.updated_at end),
+    updated_at = greatest(cast($1 as timestamptz), case when jobs.updated_at <= $2 then jobs.updated_at end),
+    result = cast((select cast(cast($3 as text) as jsonb)) -> jobs.id ->> 'result' as json),
     lease_token = null,
     claimed_by = null,
     lease_expires_at = null
 where jobs.state || '' = 'claimed' -- leaves the primary key as the only index
     and jobs.again is null
-    and jobs.lease_token = (select cast(cast($2 as text) as jsonb)) -> jobs.id ->> 'lease_token'
+    and jobs.lease_token = (select cast(cast($3 as text) as jsonb)) -> jobs.id ->> 'lease_token'
     and jobs.id = any(array(
         select l.id
-        from json_object_keys(cast(cast($2 as text) as json)) t(id)
+        from json_object_keys(cast(cast($3 as text) as json)) t(id)
         cross join lateral (
             select j.id
             from jobs j
             where j.id = t.id
-                and j.owner_id || '' = $3
+                and j.owner_id || '' = $4
             limit 1
             for update
         ) l
@@ -204,9 +204,15 @@ type JobCompleteManyParams = model.JobCompleteManyParams
 // Completes claims of an owner under their tokens, and holds every job that is
 // named, whatever its state, until the transaction ends. rows is a JSON object of
 // {lease_token, result} by job id, the ids in order: where rows lock, they do in
-// that order. A job whose again is set is left to JobSettle. Primary key.
+// that order. A job whose again is set is left to JobSettle. No time goes back, but
+// behind one that is after latest. Primary key.
 func (q *Queries) JobCompleteMany(ctx context.Context, arg JobCompleteManyParams) ([]Job, error) {
-	rows, err := q.db.Query(ctx, JobCompleteMany, arg.Now, arg.Rows, arg.OwnerID)
+	rows, err := q.db.Query(ctx, JobCompleteMany,
+		arg.Now,
+		arg.Latest,
+		arg.Rows,
+		arg.OwnerID,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -176,12 +176,12 @@ insert into jobs ( -- sqlc takes no update from rows: each row is there, and its
 select
     j.id, j.owner_id, j.kind, 'succeeded', j.payload, j.priority, j.run_at, j.attempt, j.max_attempts,
     t.value ->> '$.result', j.created_at,
-    case when j.updated_at > ?1 then j.updated_at else ?1 end,
-    case when j.updated_at > ?1 then j.updated_at else ?1 end
-from json_each(cast(?2 as text)) t
+    case when j.updated_at > ?1 and j.updated_at <= ?2 then j.updated_at else ?1 end,
+    case when j.updated_at > ?1 and j.updated_at <= ?2 then j.updated_at else ?1 end
+from json_each(cast(?3 as text)) t
 cross join jobs j
 where j.id = t.key
-    and +j.owner_id = ?3 -- the pluses leave the primary key as the only index
+    and +j.owner_id = ?4 -- the pluses leave the primary key as the only index
     and +j.state = 'claimed'
     and j.again is null
     and j.lease_token = t.value ->> '$.lease_token'
@@ -203,9 +203,15 @@ type JobCompleteManyParams = model.JobCompleteManyParams
 // Completes claims of an owner under their tokens, and holds every job that is
 // named, whatever its state, until the transaction ends. rows is a JSON object of
 // {lease_token, result} by job id, the ids in order: where rows lock, they do in
-// that order. A job whose again is set is left to JobSettle. Primary key.
+// that order. A job whose again is set is left to JobSettle. No time goes back, but
+// behind one that is after latest. Primary key.
 func (q *Queries) JobCompleteMany(ctx context.Context, arg JobCompleteManyParams) ([]Job, error) {
-	rows, err := q.db.QueryContext(ctx, JobCompleteMany, arg.Now, arg.Rows, arg.OwnerID)
+	rows, err := q.db.QueryContext(ctx, JobCompleteMany,
+		arg.Now,
+		arg.Latest,
+		arg.Rows,
+		arg.OwnerID,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -39,12 +39,13 @@ returning jobs.*;
 -- Completes claims of an owner under their tokens, and holds every job that is
 -- named, whatever its state, until the transaction ends. rows is a JSON object of
 -- {lease_token, result} by job id, the ids in order: where rows lock, they do in
--- that order. A job whose again is set is left to JobSettle. Primary key.
+-- that order. A job whose again is set is left to JobSettle. No time goes back, but
+-- behind one that is after latest. Primary key.
 update jobs
 set state = 'succeeded',
     error = null,
-    finished_at = greatest(jobs.updated_at, cast(@now as timestamptz)),
-    updated_at = greatest(jobs.updated_at, cast(@now as timestamptz)),
+    finished_at = greatest(cast(@now as timestamptz), case when jobs.updated_at <= @latest then jobs.updated_at end),
+    updated_at = greatest(cast(@now as timestamptz), case when jobs.updated_at <= @latest then jobs.updated_at end),
     result = cast((select cast(cast(@rows as text) as jsonb)) -> jobs.id ->> 'result' as json),
     lease_token = null,
     claimed_by = null,

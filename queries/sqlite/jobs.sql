@@ -34,15 +34,16 @@ returning *;
 -- Completes claims of an owner under their tokens, and holds every job that is
 -- named, whatever its state, until the transaction ends. rows is a JSON object of
 -- {lease_token, result} by job id, the ids in order: where rows lock, they do in
--- that order. A job whose again is set is left to JobSettle. Primary key.
+-- that order. A job whose again is set is left to JobSettle. No time goes back, but
+-- behind one that is after latest. Primary key.
 insert into jobs ( -- sqlc takes no update from rows: each row is there, and its id conflicts
     id, owner_id, kind, state, payload, priority, run_at, attempt, max_attempts, result, created_at, updated_at, finished_at
 )
 select
     j.id, j.owner_id, j.kind, 'succeeded', j.payload, j.priority, j.run_at, j.attempt, j.max_attempts,
     t.value ->> '$.result', j.created_at,
-    case when j.updated_at > @now then j.updated_at else @now end,
-    case when j.updated_at > @now then j.updated_at else @now end
+    case when j.updated_at > @now and j.updated_at <= @latest then j.updated_at else @now end,
+    case when j.updated_at > @now and j.updated_at <= @latest then j.updated_at else @now end
 from json_each(cast(@rows as text)) t
 cross join jobs j
 where j.id = t.key

@@ -11,6 +11,7 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/runs"
+	"github.com/stint-run/stint/server/store"
 )
 
 // Completion is one item of CompleteAll.
@@ -95,7 +96,7 @@ func completeOrdinary(ctx context.Context, q model.Querier, now coltype.Time, ow
 	if err != nil {
 		return nil, err
 	}
-	ended, err := q.JobCompleteMany(ctx, model.JobCompleteManyParams{OwnerID: ownerID, Now: now, Rows: string(text)})
+	ended, err := q.JobCompleteMany(ctx, model.JobCompleteManyParams{OwnerID: ownerID, Now: now, Latest: now.Add(store.Apart), Rows: string(text)})
 	if err != nil {
 		return nil, fmt.Errorf("complete %d jobs: %w", len(rows), err)
 	}

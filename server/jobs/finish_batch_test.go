@@ -23,17 +23,21 @@ type past struct {
 	fn   func(d *fixture, held jobs.ClaimedJob) jobs.ClaimedJob
 }
 
+// beatAhead is a heartbeat by a clock that is ahead.
+func (d *fixture) beatAhead(held jobs.ClaimedJob, by time.Duration) {
+	d.Pass(by)
+	_, _ = d.beat(held, jobs.HeartbeatIn{})
+	d.Pass(-by)
+}
+
 // pasts leave a job ordinary, or something else.
 var pasts = []past{
 	{"ordinary", func(_ *fixture, held jobs.ClaimedJob) jobs.ClaimedJob { return held }},
 	{"with progress", after(func(d *fixture, held jobs.ClaimedJob) {
 		_, _ = d.beat(held, jobs.HeartbeatIn{Progress: js(`{"half":0.50}`)})
 	})},
-	{"changed later than now", after(func(d *fixture, held jobs.ClaimedJob) {
-		d.Pass(time.Hour)
-		_, _ = d.beat(held, jobs.HeartbeatIn{})
-		d.Pass(-time.Hour)
-	})},
+	{"changed a little later than now", after(func(d *fixture, held jobs.ClaimedJob) { d.beatAhead(held, time.Second) })},
+	{"changed by a wrong clock", after(func(d *fixture, held jobs.ClaimedJob) { d.beatAhead(held, time.Hour) })},
 	{"with an error of the attempt before", func(d *fixture, held jobs.ClaimedJob) jobs.ClaimedJob {
 		d.finished(held, jobs.FinishIn{Action: jobs.Fail, Retryable: true, RetryAfter: ptr(int64(0)), Error: js(`{"code":"x"}`)})
 		return d.claim(held.Job.Kind)

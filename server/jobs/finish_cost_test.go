@@ -85,7 +85,7 @@ func pgFinishCost(d *fixture, args batchArgs) int {
 		}
 	}
 	explain := "explain (analyze, buffers, timing off, format json) execute "
-	_, all := explainedBuffers(d, tx, explain+fmt.Sprintf("ends_jobs(%s, %s, %s)", literal(args.jobs.Now.String()), literal(args.jobs.Rows), literal(d.Owner)))
+	_, all := explainedBuffers(d, tx, explain+fmt.Sprintf("ends_jobs(%s, %s, %s, %s)", literal(args.jobs.Now.String()), literal(args.jobs.Latest.String()), literal(args.jobs.Rows), literal(d.Owner)))
 	_, more := explainedBuffers(d, tx, explain+fmt.Sprintf("ends_runs(%s, %s)", literal(args.runs.Rows), literal(d.Owner)))
 	return all + more
 }
