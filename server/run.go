@@ -66,7 +66,7 @@ type front struct {
 
 func newFront(c Config) *front {
 	f := &front{}
-	starting := error(fault.Unavailable("The server is starting."))
+	starting := error(fault.Unavailable("The server is starting.").With("cause", "starting"))
 	f.waiting.Store(&starting)
 	closed := web.Closed(c.Log, func() error { return *f.waiting.Load() })
 	f.main.Store(&closed)

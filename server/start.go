@@ -89,7 +89,7 @@ func prepareOnce(ctx context.Context, c Config, s *store.Store) ([]byte, error) 
 		return nil, err
 	}
 	if len(gap.Pending) > 0 {
-		return nil, fault.Unavailable("Migrations are pending: " + strings.Join(gap.Pending, ", ") + ".")
+		return nil, fault.Unavailable("Migrations are pending: "+strings.Join(gap.Pending, ", ")+".").With("cause", control.CauseSchema)
 	}
 	if s.Engine() == store.SQLite {
 		if err := localToken(ctx, c, s); err != nil {

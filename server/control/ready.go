@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -12,15 +13,36 @@ import (
 	"github.com/stint-run/stint/server/store"
 )
 
-// Readiness says whether this replica can serve: the database answers and takes
-// writes, and every migration this build knows is applied. Draining is the
-// edge's own affair.
+// Readiness says whether this replica can serve: the database answers, takes the
+// writes of this replica, and has every migration that this build knows. Draining
+// is the edge's own affair. It uses none of the connections that requests use.
 type Readiness struct {
 	store   *store.Store
 	runner  *Runner
 	overdue Overdue
 	bus     *notify.Bus
+
+	asking chan struct{} // holds the one who checks
+	last   finding
 }
+
+// finding is the outcome of a check. It is remembered for a moment, so that many
+// probes cost the database no more than one; that all is well, only until a request
+// finds otherwise.
+type finding struct {
+	health Health
+	err    error
+	at     time.Time // zero before the first
+
+	troubles int64 // of requests, before it
+}
+
+const (
+	remembered = time.Second
+	// believed is how long a probe that had no answer in time says nothing: the
+	// machine may be busy, and requests find out when the database is away.
+	believed = 5 * time.Second
+)
 
 // Overdue is the time since the oldest overdue lease of a job ran out, one that
 // was not taken back; false if there is none.
@@ -28,7 +50,7 @@ type Overdue func(ctx context.Context, q model.Reader, now coltype.Time) (age ti
 
 // NewReadiness is that of a server on s; runner and overdue may be nil.
 func NewReadiness(s *store.Store, runner *Runner, overdue Overdue) *Readiness {
-	return &Readiness{store: s, runner: runner, overdue: overdue}
+	return &Readiness{store: s, runner: runner, overdue: overdue, asking: make(chan struct{}, 1)}
 }
 
 // Tells has the health tell how the bus of this replica stands, too.
@@ -54,6 +76,9 @@ const (
 	SchemaPending = "pending" // this build's migrations are not all applied
 	Unknown       = "unknown"
 )
+
+// CauseSchema is the cause of a 503 for pending migrations; store has the others.
+const CauseSchema = "schema_pending"
 
 // Health is what readiness depends on, and what /readyz?verbose shows.
 type Health struct {
@@ -115,7 +140,9 @@ func (r *Readiness) Ready(ctx context.Context) error {
 func (r *Readiness) Health(ctx context.Context, names bool) (any, error) {
 	h, err := r.check(ctx)
 	h.Pool, h.Notifications = PoolHealth(r.store.Pool()), r.notifications()
-	h.OldestOverdueSeconds = r.oldestOverdue(ctx)
+	if err == nil {
+		h.OldestOverdueSeconds = r.oldestOverdue(ctx)
+	}
 	h.Loops = []LoopHealth{}
 	if r.runner != nil {
 		if holder := r.runner.Holder(); names {
@@ -128,11 +155,14 @@ func (r *Readiness) Health(ctx context.Context, names bool) (any, error) {
 	return h, err
 }
 
-// oldestOverdue is null too while the database cannot say.
+// oldestOverdue is null too while the database cannot say, and where all connections
+// are in use: a probe waits for none.
 func (r *Readiness) oldestOverdue(ctx context.Context) *float64 {
 	if r.overdue == nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, r.store.ProbeWait()/3)
+	defer cancel()
 	now, err := r.store.Time(ctx)
 	if err != nil {
 		return nil
@@ -160,11 +190,43 @@ func loopHealth(s LoopStatus) LoopHealth {
 	return h
 }
 
+// check is the last finding, or a new one. Whoever asked first may give up: the
+// finding is for the others too.
 func (r *Readiness) check(ctx context.Context) (Health, error) {
-	h := Health{
-		Database: Unreachable, Engine: r.store.Engine(), Schema: Unknown,
-		Pending: []string{}, Ahead: []string{},
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.store.ProbeWait())
+	defer cancel()
+	select {
+	case r.asking <- struct{}{}:
+		defer func() { <-r.asking }()
+	case <-ctx.Done():
+		return r.unknown(), store.Explain(ctx.Err())
 	}
+	if r.stands(remembered) {
+		return r.last.health, r.last.err
+	}
+	troubles := r.store.Troubles()
+	h, err := r.ask(ctx)
+	if errors.Is(err, context.DeadlineExceeded) && r.last.err == nil && r.stands(believed) {
+		return r.last.health, nil
+	}
+	r.last = finding{h, err, time.Now(), troubles}
+	return h, err
+}
+
+// stands reports whether the last finding is younger than d, and no request found
+// otherwise since.
+func (r *Readiness) stands(d time.Duration) bool {
+	return !r.last.at.IsZero() && time.Since(r.last.at) < d && (r.last.err != nil || r.last.troubles == r.store.Troubles())
+}
+
+func (r *Readiness) unknown() Health {
+	return Health{
+		Database: Unreachable, Engine: r.store.Engine(), Schema: Unknown, Pending: []string{}, Ahead: []string{},
+	}
+}
+
+func (r *Readiness) ask(ctx context.Context) (Health, error) {
+	h := r.unknown()
 	if err := r.store.Ping(ctx); err != nil {
 		return h, err
 	}
@@ -176,10 +238,14 @@ func (r *Readiness) check(ctx context.Context) (Health, error) {
 	h.Pending, h.Ahead = append(h.Pending, gap.Pending...), append(h.Ahead, gap.Ahead...)
 	if len(gap.Pending) > 0 {
 		h.Schema = SchemaPending
-		return h, fault.Unavailable("Migrations are pending: " + strings.Join(h.Pending, ", ") + ".").After(5 * time.Second)
+		return h, fault.Unavailable("Migrations are pending: "+strings.Join(h.Pending, ", ")+".").
+			After(5*time.Second).With("cause", CauseSchema)
 	}
 	if len(gap.Ahead) > 0 {
 		h.Schema = SchemaAhead
+	}
+	if err := r.store.TryWrite(ctx); err != nil {
+		return h, err
 	}
 	_, err = r.store.Time(ctx)
 	return h, err

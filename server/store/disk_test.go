@@ -1,6 +1,10 @@
 package store
 
-import "testing"
+import (
+	"database/sql"
+	"fmt"
+	"testing"
+)
 
 // In this package, since nothing outside reaches the writer to make it refuse.
 func TestADiskThatRefusesWritesMakesTheStoreUnreadyUntilItTakesThem(t *testing.T) {
@@ -22,17 +26,24 @@ func TestADiskThatRefusesWritesMakesTheStoreUnreadyUntilItTakesThem(t *testing.T
 		}
 	}
 	must(on("create table meta (key text primary key, value text not null) strict"))
-	must(on("pragma query_only = 1")) // refuses as a full or read-only disk does
-	must(l.ping(ctx))
-	l.note(on("insert into meta (key, value) values ('k', 'v')"))
-	if err := l.ping(ctx); err == nil {
-		t.Error("ready while the disk refuses writes")
+	refuse := func(yes int) { // as a full or read-only disk does
+		t.Helper()
+		for _, db := range []*sql.DB{l.writer, l.beside} {
+			_, err := db.ExecContext(ctx, fmt.Sprint("pragma query_only = ", yes))
+			must(err)
+		}
 	}
-	must(on("pragma query_only = 0"))
-	must(l.ping(ctx))
+	must(l.tryWrite(ctx))
+	refuse(1)
+	l.seen.note(on("insert into meta (key, value) values ('k', 'v')"))
+	if err := l.tryWrite(ctx); Cause(err) != CauseReadOnly {
+		t.Errorf("%v while the disk refuses writes", err)
+	}
+	refuse(0)
+	must(l.tryWrite(ctx))
 	var rows int
 	must(l.reader.QueryRowContext(ctx, "select count(*) from meta").Scan(&rows))
-	if rows != 0 || l.refused.Load() {
-		t.Errorf("the probe left %d rows, refused %v", rows, l.refused.Load())
+	if refusal, _ := l.seen.failed(); rows != 0 || refusal != nil {
+		t.Errorf("the probe left %d rows, refused %v", rows, refusal)
 	}
 }

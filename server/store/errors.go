@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"database/sql"
@@ -37,6 +38,12 @@ const (
 	noDatabase           = "3D000"
 	invalidRole          = "28000"
 	invalidPassword      = "28P01"
+
+	insufficientPrivilege = "42501"
+	untranslatable        = "22P05"
+	badEncoding           = "22021"
+	diskFull              = "53100"
+	ioError               = "58030"
 )
 
 // ErrRerun is returned by the function of a Tx that found its ground moved: the
@@ -95,11 +102,7 @@ func Explain(err error) error {
 	if err == nil || errors.As(err, &f) || !away(err) {
 		return err
 	}
-	detail := "The database cannot be reached or is overloaded."
-	if poolerInTheWay(err) {
-		detail = "A transaction pooler stands before the database: the server needs --pg-exec-mode exec."
-	}
-	return fault.Unavailable(detail).After(retryAfter).Because(err)
+	return fault.Unavailable(details[cmp.Or(Cause(err), CauseAway)]).After(retryAfter).Because(err)
 }
 
 // Away reports whether err comes from the state of the database: it cannot be
@@ -123,7 +126,7 @@ func away(err error) bool {
 	if LockTimeout(err) || conflict(err) || lost(err) || poolerInTheWay(err) {
 		return true
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errClockMoved) || errors.Is(err, errMoved) || diskRefused(err) {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errClockMoved) || errors.Is(err, errMoved) || diskRefused(err) || errors.Is(err, errWriterBusy) {
 		return true
 	}
 	if code := schema.Code(err); code == schema.CodeStandby || code == schema.CodeReadOnly {
@@ -181,7 +184,7 @@ func lost(err error) bool {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
 		return true
 	}
-	return errors.Is(err, puddle.ErrClosedPool) ||
+	return errors.Is(err, errSilent) || errors.Is(err, puddle.ErrClosedPool) ||
 		errors.Is(err, sql.ErrConnDone) || errors.Is(err, driver.ErrBadConn)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -62,9 +63,12 @@ func (l *Line) Next(ctx context.Context) (string, error) {
 	return n.Payload, nil
 }
 
+// closeWait bounds the farewell to a server that may be away.
+const closeWait = 500 * time.Millisecond
+
 // Close ends the connection, within half a second.
 func (l *Line) Close() {
-	ctx, cancel := context.WithTimeout(context.Background(), stalePing)
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
 	_ = l.conn.Close(ctx) // it is given up either way
 }
@@ -101,30 +105,13 @@ func (p *pg) listen(ctx context.Context) (*Line, error) {
 	return line, nil
 }
 
-// notify tries a second connection if the first turns out dead: sent twice is
-// as good as once.
+// notify runs as a read does, a second time if the first connection turns out
+// dead: sent twice is as good as once.
 func (p *pg) notify(ctx context.Context, texts []string) error {
 	list, err := json.Marshal(texts)
 	if err != nil {
 		return err
 	}
-	for try := 1; ; try++ {
-		err := p.exec(ctx, notifications, string(list))
-		if err == nil || try == 2 || !lost(err) {
-			return err
-		}
-	}
-}
-
-// exec runs one statement on a connection of the pool, within p.wait.
-func (p *pg) exec(ctx context.Context, statement string, args ...any) error {
-	conn, err := p.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, p.wait)
-	defer cancel()
-	_, err = conn.Exec(ctx, statement, args...)
-	conn.release(err)
+	_, err = pgReads{p}.Exec(Uncounted(ctx), notifications, string(list))
 	return err
 }

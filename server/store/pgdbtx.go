@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -12,14 +13,17 @@ type pgWrites struct{ t *pgTx }
 
 func (d pgWrites) Exec(ctx context.Context, query string, args ...any) (pgconn.CommandTag, error) {
 	defer count(ctx)()
-	tag, err := d.t.tx.Exec(ctx, query, args...)
-	return tag, d.t.note(err)
+	return d.t.run(ctx, query, args...)
 }
 
 func (d pgWrites) Query(ctx context.Context, query string, args ...any) (pgx.Rows, error) {
+	s, err := d.t.conn.start(ctx)
+	if err != nil {
+		return nil, err
+	}
 	done := count(ctx)
-	rows, err := d.t.tx.Query(ctx, query, args...)
-	return finish(rows, err, func(err error) { done(); _ = d.t.note(err) })
+	return s.query(func(ctx context.Context) (pgx.Rows, error) { return d.t.tx.Query(ctx, query, args...) },
+		func(tag pgconn.CommandTag, err error) { done(); _ = d.t.note(tag, err) })
 }
 
 func (d pgWrites) QueryRow(ctx context.Context, query string, args ...any) pgx.Row {
@@ -31,60 +35,47 @@ func (d pgWrites) QueryRow(ctx context.Context, query string, args ...any) pgx.R
 type pgReads struct{ pg *pg }
 
 func (d pgReads) Exec(ctx context.Context, query string, args ...any) (pgconn.CommandTag, error) {
-	defer count(ctx)()
-	conn, err := d.pg.acquire(ctx)
+	rows, err := d.Query(ctx, query, args...)
 	if err != nil {
 		return pgconn.CommandTag{}, err
 	}
-	tag, err := conn.Exec(ctx, query, args...)
-	conn.release(err)
-	return tag, err
+	rows.Close()
+	return rows.CommandTag(), rows.Err()
 }
 
+// Query runs a statement, and once more if its connection broke before the first
+// row: after a restart, a failover or a cut line all that lie in the pool are as
+// broken, so the second one is tried, or made, before it is taken.
 func (d pgReads) Query(ctx context.Context, query string, args ...any) (pgx.Rows, error) {
-	done := count(ctx)
-	conn, err := d.pg.acquire(ctx)
-	if err != nil {
-		return nil, err
+	until := d.pg.deadline()
+	rows, took, err := d.once(ctx, until, asNeeded, query, args)
+	if err == nil || !took || !lost(err) {
+		return rows, err
 	}
-	rows, err := conn.Query(ctx, query, args...)
-	return finish(rows, err, func(err error) { done(); conn.release(err) })
+	rows, _, err = d.once(ctx, d.pg.atLeast(until), always, query, args)
+	return rows, err
+}
+
+// once tells too whether it took a connection.
+func (d pgReads) once(ctx context.Context, until time.Time, check checking, query string, args []any) (rows pgx.Rows, took bool, err error) {
+	conn, err := d.pg.acquire(ctx, until, check)
+	if err != nil {
+		return nil, false, err
+	}
+	s, err := conn.start(ctx)
+	if err != nil {
+		conn.release(nil)
+		return nil, false, err
+	}
+	done := count(ctx)
+	rows, err = s.query(func(ctx context.Context) (pgx.Rows, error) { return conn.Query(ctx, query, args...) },
+		func(_ pgconn.CommandTag, err error) { done(); conn.release(err) })
+	return rows, true, err
 }
 
 func (d pgReads) QueryRow(ctx context.Context, query string, args ...any) pgx.Row {
 	rows, err := d.Query(ctx, query, args...)
 	return oneRow{rows, err}
-}
-
-// finish calls done once, when the rows are read or closed, or at once if
-// there are none.
-func finish(rows pgx.Rows, err error, done func(error)) (pgx.Rows, error) {
-	if err != nil {
-		done(err)
-		return nil, err
-	}
-	return &watchedRows{Rows: rows, done: done}, nil
-}
-
-type watchedRows struct {
-	pgx.Rows
-	done func(error)
-}
-
-func (r *watchedRows) Close() {
-	r.Rows.Close()
-	if r.done != nil {
-		r.done(r.Rows.Err())
-		r.done = nil
-	}
-}
-
-func (r *watchedRows) Next() bool {
-	more := r.Rows.Next()
-	if !more {
-		r.Close()
-	}
-	return more
 }
 
 // oneRow reads the first of some rows, and is the error of the query if that

@@ -121,12 +121,13 @@ func TestTimeoutOfARoleEndsNoIdleConnection(t *testing.T) {
 
 func TestPreparedStatementsAreNotPlannedAnew(t *testing.T) {
 	t.Parallel()
-	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres), MaxConns: 1})
-	for range 3 {
-		metaIs(t, s, "key", "")
-	}
-	got, err := store.ReadForTest(t.Context(), s, `select generic_plans || ' generic, ' || custom_plans || ' custom'
-		from pg_prepared_statements where statement like '%name: MetaGet %'`)
+	c := store.Config{URL: dbtest.Whole(t, store.Postgres), MaxConns: 1}
+	got, err := store.ReadForTest(t, c, `select generic_plans || ' generic, ' || custom_plans || ' custom'
+		from pg_prepared_statements where statement like '-- name: MetaGet %'`, func(s *store.Store) {
+		for range 3 {
+			metaIs(t, s, "key", "")
+		}
+	})
 	if err != nil || got != "3 generic, 0 custom" {
 		t.Errorf("the plans of a statement that ran three times are %s, %v", got, err)
 	}
@@ -135,13 +136,12 @@ func TestPreparedStatementsAreNotPlannedAnew(t *testing.T) {
 // Through a transaction pooler a connection is somebody else's afterwards.
 func TestPoolerModesLeaveNothingBehindOnTheConnection(t *testing.T) {
 	t.Parallel()
-	raw := dbtest.Whole(t, store.Postgres)
-	s := dbtest.Open(t, store.Config{URL: raw, ExecMode: store.Exec, MaxConns: 1})
-	ctx := t.Context()
-	if err := write(ctx, s, "key"); err != nil {
-		t.Fatal(err)
-	}
-	got, err := store.ReadForTest(ctx, s, "select current_setting('lock_timeout')")
+	c := store.Config{URL: dbtest.Whole(t, store.Postgres), ExecMode: store.Exec, MaxConns: 1}
+	got, err := store.ReadForTest(t, c, "select current_setting('lock_timeout')", func(s *store.Store) {
+		if err := write(t.Context(), s, "key"); err != nil {
+			t.Fatal(err)
+		}
+	})
 	if err != nil || got != "0" {
 		t.Errorf("lock_timeout is %q, %v after a transaction; want 0", got, err)
 	}

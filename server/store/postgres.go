@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -10,17 +9,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/stint-run/stint/gen/model"
 	gen "github.com/stint-run/stint/gen/postgres"
 	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/schema/coltype"
 )
-
-// stalePing bounds the check of a connection that lay idle: one whose peer
-// vanished must leave time for another within Waits.Conn.
-const stalePing = 500 * time.Millisecond
 
 // ExecMode is how statements travel to PostgreSQL.
 type ExecMode string
@@ -52,12 +46,15 @@ func (m ExecMode) pgx() (pgx.QueryExecMode, error) {
 
 // pg is the PostgreSQL engine: one pool, opened when it is first needed.
 type pg struct {
-	pool  *pgxpool.Pool
-	plain *sql.DB         // a view of pool, for what reads through database/sql
-	line  *pgx.ConnConfig // of the listening connection
-	begin string          // opens a transaction
-	wait  time.Duration   // for a connection
-	gate  chan struct{}   // holds a place per connection that may be taken; nil = all
+	pool   *pgxpool.Pool
+	beside *pgBeside
+	seen   *writing
+	line   *pgx.ConnConfig // of the listening connection
+	begin  string          // opens a transaction
+	wait   time.Duration   // for a connection
+	doubt  time.Duration   // how long a statement may be silent before that is looked into
+	most   time.Duration   // for a statement
+	gate   chan struct{}   // holds a place per connection that may be taken; nil = all
 }
 
 func openPostgres(c Config) (*pg, error) {
@@ -75,7 +72,10 @@ func openPostgres(c Config) (*pg, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the pool of %s: %w", Redact(c.URL), err)
 	}
-	p := &pg{pool: pool, plain: stdlib.OpenDBFromPool(pool), line: line, begin: "begin isolation level read committed", wait: c.Waits.Conn}
+	p := &pg{
+		pool: pool, beside: newBeside(config, c.Waits), seen: &writing{}, line: line, begin: "begin isolation level read committed",
+		wait: c.Waits.Conn, doubt: c.Waits.Conn / 6, most: c.Waits.Statement + c.Waits.Conn,
+	}
 	if pooled(config) {
 		p.begin += "; " + c.Waits.settings(true)
 	}
@@ -93,7 +93,7 @@ func poolConfig(c Config) (*pgxpool.Config, error) {
 	if c.MaxConns > 0 || !schema.HasParam(c.URL, "pool_max_conns") {
 		config.MaxConns = int32(c.maxConns())
 	}
-	config.PingTimeout = stalePing
+	config.ShouldPing = noteIdle
 	conn := config.ConnConfig
 	if conn.ConnectTimeout == 0 || conn.ConnectTimeout > c.Waits.Conn {
 		conn.ConnectTimeout = c.Waits.Conn
@@ -106,11 +106,13 @@ func poolConfig(c Config) (*pgxpool.Config, error) {
 	direct, settings := !pooled(config), c.Waits.settings(false)
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		registerTypes(conn)
-		if direct {
-			_, err := conn.Exec(ctx, settings)
+		if !direct {
+			return nil
+		}
+		if _, err := conn.Exec(ctx, settings); err != nil {
 			return err
 		}
-		return nil
+		return know(ctx, conn)
 	}
 	return config, nil
 }
@@ -142,9 +144,9 @@ func registerTypes(conn *pgx.Conn) {
 func (p *pg) engine() *engine {
 	return &engine{
 		name: Postgres, reads: gen.New(pgReads{p}), begin: p.beginTx,
-		ping: p.ping, note: func(error) {}, maintain: func(context.Context) error { return nil },
+		ping: p.ping, tryWrite: p.tryWrite, note: p.seen.note, troubles: p.seen.troubles, maintain: func(context.Context) error { return nil },
 		notify: p.notify, listen: p.listen,
-		versions: p.plain, pools: p.stats, logBytes: func() int64 { return 0 }, close: p.close,
+		beside: p.beside.db, pools: p.stats, logBytes: func() int64 { return 0 }, close: p.close,
 	}
 }
 
@@ -152,43 +154,15 @@ func (p *pg) engine() *engine {
 // never keep requests waiting.
 func (p *pg) background() *pg {
 	half := max(1, int(p.pool.Config().MaxConns)/2)
-	return &pg{pool: p.pool, plain: p.plain, line: p.line, begin: p.begin, wait: p.wait, gate: make(chan struct{}, half)}
+	b := *p
+	b.gate = make(chan struct{}, half)
+	b.seen = &writing{} // what a pass lacks says nothing about requests
+	return &b
 }
 
 func (p *pg) close() {
-	_ = p.plain.Close() // it has no connections of its own
+	_ = p.beside.db.Close() // it is given up either way
 	p.pool.Close()
-}
-
-// ping fails on a server that takes no writes, and drops that connection.
-func (p *pg) ping(ctx context.Context) error {
-	conn, err := p.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, p.wait)
-	defer cancel()
-	var readOnly string
-	err = conn.QueryRow(ctx, "show transaction_read_only").Scan(&readOnly)
-	if err == nil && readOnly == "on" {
-		err = &pgconn.PgError{Severity: "ERROR", Code: readOnlyTransaction, Message: "the server is read-only"}
-	}
-	conn.release(err)
-	return err
-}
-
-// now is the server's clock.
-func (p *pg) now(ctx context.Context) (time.Time, error) {
-	conn, err := p.acquire(ctx)
-	if err != nil {
-		return time.Time{}, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, p.wait)
-	defer cancel()
-	var at time.Time
-	err = conn.QueryRow(ctx, "select clock_timestamp()").Scan(&at)
-	conn.release(err)
-	return at, err
 }
 
 func (p *pg) stats() []PoolStats {
@@ -202,84 +176,67 @@ func (p *pg) stats() []PoolStats {
 // beginTx opens a transaction within p.wait. A connection that turns out
 // dead at its first use is replaced once: nothing has happened on it yet.
 func (p *pg) beginTx(ctx context.Context) (txn, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.wait)
-	defer cancel()
-	for try := 1; ; try++ {
-		conn, err := p.acquire(ctx)
-		if err != nil {
-			return nil, err
-		}
-		tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: p.begin}) // ctx ends with BEGIN
-		if err == nil {
-			return &pgTx{conn: conn, tx: tx}, nil
-		}
-		conn.release(err)
-		if try == 2 || !lost(err) {
-			return nil, fmt.Errorf("begin: %w", err)
-		}
+	until := p.deadline()
+	t, took, err := p.tryBegin(ctx, until, asNeeded)
+	if err != nil && took && lost(err) {
+		t, _, err = p.tryBegin(ctx, p.atLeast(until), always)
 	}
-}
-
-// acquire takes a connection within p.wait.
-func (p *pg) acquire(ctx context.Context) (*pgConn, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.wait)
-	defer cancel()
-	if p.gate != nil {
-		select {
-		case p.gate <- struct{}{}:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for a connection: %w", ctx.Err())
-		}
-	}
-	conn, err := p.pool.Acquire(ctx)
 	if err != nil {
-		p.leave()
-		return nil, fmt.Errorf("take a connection: %w", err)
+		return nil, err
 	}
-	return &pgConn{Conn: conn, pg: p}, nil
+	return t, nil
 }
 
-func (p *pg) leave() {
-	if p.gate != nil {
-		<-p.gate
+// tryBegin tells too whether it took a connection.
+func (p *pg) tryBegin(ctx context.Context, until time.Time, check checking) (t *pgTx, took bool, err error) {
+	conn, err := p.acquire(ctx, until, check)
+	if err != nil {
+		return nil, false, err
 	}
-}
-
-// pgConn is a connection taken from the pool.
-type pgConn struct {
-	*pgxpool.Conn
-	pg *pg
-}
-
-// release gives the connection back after err. After a failover the pool can
-// be full of connections to a server that takes no writes any more (25006):
-// such a one is closed, so that the next one finds the new primary.
-func (c *pgConn) release(err error) {
-	if schema.SQLState(err) == readOnlyTransaction {
-		ctx, cancel := context.WithTimeout(context.Background(), stalePing)
-		defer cancel()
-		_ = c.Conn.Conn().Close(ctx) // it is given up either way
+	s, err := conn.start(ctx)
+	if err != nil {
+		conn.release(nil)
+		return nil, false, err
 	}
-	c.Conn.Release()
-	c.pg.leave()
+	defer s.end()
+	s.until = until
+	var tx pgx.Tx
+	s.wait(func() { tx, err = conn.BeginTx(s.ctx, pgx.TxOptions{BeginQuery: p.begin}) }) // the context ends with BEGIN
+	if err != nil {
+		err = fmt.Errorf("begin: %w", s.explain(err))
+		conn.release(err)
+		return nil, true, err
+	}
+	return &pgTx{conn: conn, tx: tx}, true, nil
 }
 
 // pgTx is one open transaction and the connection it holds.
 type pgTx struct {
-	conn *pgConn
-	tx   pgx.Tx
-	err  error // what decides on the connection's fate
+	conn  *pgConn
+	tx    pgx.Tx
+	err   error // what decides on the connection's fate
+	wrote bool  // rows were changed
 }
 
 func (t *pgTx) querier() model.Querier { return gen.New(pgWrites{t}) }
 
 func (t *pgTx) exec(ctx context.Context, statement string) error {
-	_, err := t.tx.Exec(ctx, statement)
-	return t.note(err)
+	_, err := t.run(ctx, statement)
+	return err
 }
 
-// note remembers that the server turned out read-only.
-func (t *pgTx) note(err error) error {
+func (t *pgTx) run(ctx context.Context, query string, args ...any) (pgconn.CommandTag, error) {
+	s, err := t.conn.start(ctx)
+	if err != nil {
+		return pgconn.CommandTag{}, err
+	}
+	tag, err := s.exec(func(ctx context.Context) (pgconn.CommandTag, error) { return t.tx.Exec(ctx, query, args...) })
+	return tag, t.note(tag, err)
+}
+
+// note remembers that the server turned out read-only, or that it did write.
+func (t *pgTx) note(tag pgconn.CommandTag, err error) error {
+	t.wrote = t.wrote || !tag.Select() && tag.RowsAffected() > 0
 	if schema.SQLState(err) == readOnlyTransaction {
 		t.err = err
 	}
@@ -289,6 +246,9 @@ func (t *pgTx) note(err error) error {
 func (t *pgTx) commit(ctx context.Context) error {
 	err := t.tx.Commit(ctx)
 	t.conn.release(errors.Join(t.err, err))
+	if err == nil && t.wrote {
+		t.conn.pg.seen.wrote()
+	}
 	return err
 }
 

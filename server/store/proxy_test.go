@@ -15,9 +15,11 @@ type proxy struct {
 	server   string
 
 	mu    sync.Mutex
-	down  bool             // takes connections and drops them
-	mute  bool             // takes connections and says nothing
-	onMsg func([]byte) cut // what to do about bytes from the client; nil passes all
+	down  bool              // takes connections and drops them
+	mute  bool              // takes connections and says nothing
+	cold  map[net.Conn]bool // pass nothing on any more, and stay open
+	taken int               // connections, in all
+	onMsg func([]byte) cut  // what to do about bytes from the client; nil passes all
 	conns map[net.Conn]bool
 }
 
@@ -41,7 +43,7 @@ func through(t *testing.T, raw string) (*proxy, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{listener: listener, server: u.Host, conns: map[net.Conn]bool{}}
+	p := &proxy{listener: listener, server: u.Host, conns: map[net.Conn]bool{}, cold: map[net.Conn]bool{}}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {
@@ -75,6 +77,27 @@ func (p *proxy) goDown() {
 
 func (p *proxy) comeBack() { p.set(func(p *proxy) { p.down, p.mute = false, false }) }
 
+// freeze stops passing bytes on by the connections that there are.
+func (p *proxy) freeze() {
+	p.set(func(p *proxy) {
+		for conn := range p.conns {
+			p.cold[conn] = true
+		}
+	})
+}
+
+func (p *proxy) frozen(conn net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cold[conn]
+}
+
+func (p *proxy) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.taken
+}
+
 func (p *proxy) drop() {
 	p.set(func(p *proxy) {
 		for conn := range p.conns {
@@ -88,6 +111,7 @@ func (p *proxy) serve(client net.Conn) {
 	p.mu.Lock()
 	down, mute := p.down, p.mute
 	p.conns[client] = true
+	p.taken++
 	p.mu.Unlock()
 	if down {
 		return
@@ -111,13 +135,15 @@ func (p *proxy) serve(client net.Conn) {
 
 // forward passes on what the client says until it is to be cut.
 func (p *proxy) forward(client, server net.Conn, deaf chan struct{}) {
-	defer client.Close()
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := client.Read(buf)
 		if err != nil {
 			server.Close()
 			return
+		}
+		if p.frozen(client) {
+			continue
 		}
 		what := pass
 		p.mu.Lock()
@@ -154,6 +180,9 @@ func (p *proxy) answer(client, server net.Conn, deaf chan struct{}) {
 		case <-deaf:
 			return
 		default:
+		}
+		if p.frozen(client) {
+			continue
 		}
 		if _, err := client.Write(buf[:n]); err != nil {
 			return

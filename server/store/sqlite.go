@@ -27,8 +27,9 @@ type lite struct {
 	path           string
 	file           os.FileInfo // of the database that was opened
 	writer, reader *sql.DB
-	refused        atomic.Bool // the last write failed for want of disk or rights
-	release        func()      // of the file's lock for its one server
+	beside         *sql.DB // one connection that no request uses
+	seen           writing
+	release        func() // of the file's lock for its one server
 	waits          Waits
 }
 
@@ -63,6 +64,9 @@ func (l *lite) connect(ctx context.Context, c Config) (err error) {
 		return err
 	}
 	if l.reader, err = openPool(readerDSN(l.path, c), c.Readers); err != nil {
+		return err
+	}
+	if l.beside, err = openPool(besideDSN(l.path, c), 1); err != nil {
 		return err
 	}
 	if err := l.writer.PingContext(ctx); err != nil {
@@ -118,15 +122,26 @@ func readerDSN(path string, c Config) string {
 	})
 }
 
+// besideDSN is for the connection that tells how writers fare: it does not wait
+// for them as long as they do.
+func besideDSN(path string, c Config) string {
+	return schema.FileURI(path, url.Values{
+		"mode":    {"rw"},
+		"_txlock": {"immediate"},
+		"_dqs":    {"0"},
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", c.Waits.beside().Milliseconds()/2), "foreign_keys(1)"},
+	})
+}
+
 func (l *lite) engine() *engine {
 	return &engine{
 		name: SQLite, reads: gen.New(liteReads{l.reader, l.waits.Read}), begin: l.begin,
-		ping: l.ping, note: l.note, maintain: l.maintain, versions: l.reader, pools: l.pools, logBytes: l.walBytes, close: l.close,
+		ping: l.ping, tryWrite: l.tryWrite, note: l.seen.note, troubles: l.seen.troubles, maintain: l.maintain, beside: l.beside, pools: l.pools, logBytes: l.walBytes, close: l.close,
 	}
 }
 
 func (l *lite) close() {
-	for _, db := range []*sql.DB{l.reader, l.writer} {
+	for _, db := range []*sql.DB{l.beside, l.reader, l.writer} {
 		if db != nil {
 			_ = db.Close()
 		}
@@ -134,41 +149,45 @@ func (l *lite) close() {
 	l.release()
 }
 
-// ping reads from the file, not just from the connection. After a write that
-// the disk refused it writes too, so that a replica is ready again only when
-// writes are.
+// ping reads from the file, not just from the connection.
 func (l *lite) ping(ctx context.Context) error {
 	if err := l.inPlace(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.waits.Writer)
 	defer cancel()
-	if l.refused.Load() {
-		return l.tryWrite(ctx)
-	}
 	var tables int
-	return l.reader.QueryRowContext(ctx, "select count(*) from sqlite_schema").Scan(&tables)
+	return l.beside.QueryRowContext(ctx, "select count(*) from sqlite_schema").Scan(&tables)
 }
 
-// tryWrite commits a change that leaves nothing behind.
+// tryWrite writes, and leaves nothing behind. After a write that the disk refused
+// the probe is committed, so that a replica is ready again only when writes are.
 func (l *lite) tryWrite(ctx context.Context) error {
-	t, err := l.begin(ctx)
-	if err != nil {
-		return err
+	refusal, _ := l.seen.failed()
+	err := l.probe(ctx, refusal != nil)
+	if err == nil && refusal != nil {
+		l.seen.wrote()
 	}
+	return l.seen.waited(err, l.waits.Writer)
+}
+
+func (l *lite) probe(ctx context.Context, commit bool) error {
+	tx, err := l.beside.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer tx.Rollback()
 	for _, statement := range []string{
 		"insert into meta (key, value) values ('write_probe', '')", "delete from meta where key = 'write_probe'",
 	} {
-		if err := t.exec(ctx, statement); err != nil {
-			t.rollback(ctx)
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}
-	if err := t.commit(ctx); err != nil {
-		return err
+	if !commit {
+		return nil
 	}
-	l.refused.Store(false)
-	return nil
+	return tx.Commit()
 }
 
 // errMoved is a database file that is no longer where it was opened: what were
@@ -183,14 +202,6 @@ func (l *lite) inPlace() error {
 	return nil
 }
 
-// note remembers that the disk refused a transaction, until tryWrite succeeds:
-// one that wrote nothing says nothing about the disk.
-func (l *lite) note(err error) {
-	if diskRefused(err) {
-		l.refused.Store(true)
-	}
-}
-
 func (l *lite) begin(ctx context.Context) (txn, error) {
 	if err := l.inPlace(); err != nil {
 		return nil, err
@@ -199,7 +210,7 @@ func (l *lite) begin(ctx context.Context) (txn, error) {
 	defer cancel()
 	conn, err := l.writer.Conn(wait)
 	if err != nil {
-		return nil, fmt.Errorf("wait for the writer: %w", err)
+		return nil, fmt.Errorf("wait for the writer: %w", l.missed(ctx, err))
 	}
 	// Another process may be writing; the wait for it is part of the same bound.
 	// The context given to BeginTx would also end a COMMIT that has begun, so
@@ -209,9 +220,20 @@ func (l *lite) begin(ctx context.Context) (txn, error) {
 	defer begun()
 	tx, err := conn.BeginTx(life, nil)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("begin: %w", err), conn.Close())
+		return nil, errors.Join(fmt.Errorf("begin: %w", l.missed(ctx, err)), conn.Close())
 	}
+	l.seen.have()
 	return &liteTx{conn: conn, tx: tx}, nil
+}
+
+// missed is the error of a wait for the writer that ended in err. It says nothing
+// of the database if the caller gave up.
+func (l *lite) missed(ctx context.Context, err error) error {
+	if ctx.Err() != nil || !busy(err) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	l.seen.miss()
+	return fmt.Errorf("%w: %w", errWriterBusy, err)
 }
 
 // maintain cuts the log back. Readers that are always there keep automatic

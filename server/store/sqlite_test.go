@@ -49,8 +49,7 @@ func TestParallelReadThenWriteNeverFindsSQLiteLocked(t *testing.T) {
 func TestSettingsHoldOnEveryConnectionOfSQLite(t *testing.T) {
 	t.Parallel()
 	for durability, synchronous := range map[store.Durability]string{"": "2", store.Full: "2", store.Normal: "1"} {
-		s := product(t, store.Config{URL: dbtest.Whole(t, store.SQLite), Durability: durability, Readers: 3})
-		writer, readers := store.ConnsForTest(t, s)
+		writer, readers := store.ConnsForTest(t, store.Config{URL: dbtest.Whole(t, store.SQLite), Durability: durability, Readers: 3})
 		if len(readers) != 3 {
 			t.Fatalf("%d readers, want 3", len(readers))
 		}
@@ -172,12 +171,12 @@ func TestWaitForAnotherProcessIsBounded(t *testing.T) {
 
 func TestReadersCannotWrite(t *testing.T) {
 	t.Parallel()
-	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.SQLite)})
-	_, err := store.ReadForTest(t.Context(), s, "insert into meta (key, value) values ('k', 'v') returning value")
+	c := store.Config{URL: dbtest.Whole(t, store.SQLite)}
+	_, err := store.ReadForTest(t, c, "insert into meta (key, value) values ('k', 'v') returning value", func(*store.Store) {})
 	if err == nil {
 		t.Error("a reading connection wrote")
 	}
-	metaIs(t, s, "k", "")
+	metaIs(t, dbtest.Open(t, c), "k", "")
 }
 
 func TestOddFileNamesAreTakenLiterally(t *testing.T) {

@@ -9,12 +9,14 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/fault"
 )
 
 // Durability is what SQLite guarantees of a committed transaction.
@@ -75,11 +77,13 @@ type engine struct {
 	name           string
 	reads          model.Reader
 	begin          func(ctx context.Context) (txn, error)
-	ping, maintain func(ctx context.Context) error
+	ping, tryWrite func(ctx context.Context) error
+	maintain       func(ctx context.Context) error
 	note           func(err error)                                 // how a transaction ended
+	troubles       func() int64                                    // see Store.Troubles
+	beside         *sql.DB                                         // one connection that no request uses
 	notify         func(ctx context.Context, texts []string) error // nil: for one process alone
 	listen         func(ctx context.Context) (*Line, error)
-	versions       schema.Reader // of the applied migrations
 	pools          func() []PoolStats
 	logBytes       func() int64 // of SQLite's write-ahead log
 	close          func()
@@ -123,7 +127,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	clock, err := newClock(p.now)
+	clock, err := newClock(p.beside.now)
 	if err != nil {
 		p.close()
 		return nil, err
@@ -174,14 +178,33 @@ func (s *Store) Close() { s.engine.close() }
 // Engine is "postgres" or "sqlite".
 func (s *Store) Engine() string { return s.engine.name }
 
-// Ping reports, within 5 s, why the database cannot be read and written.
+// Ping reports why the database cannot be reached, or takes no writes at all. Like
+// TryWrite and Gap it needs none of the connections that requests use.
 func (s *Store) Ping(ctx context.Context) error { return Explain(s.engine.ping(ctx)) }
+
+// TryWrite reports why the transactions of this process fail, or would: it tries a
+// write, and goes by how those of the last seconds fared. The tables must be there.
+func (s *Store) TryWrite(ctx context.Context) error {
+	err := s.engine.tryWrite(ctx)
+	if word := Cause(err); word != "" {
+		return fault.Unavailable(details[word]).After(retryAfter).Because(err)
+	}
+	return err
+}
+
+// Troubles counts the requests that could not have a connection, and those whose
+// writes the database refused: what a probe found before the last of them is old.
+func (s *Store) Troubles() int64 { return s.engine.troubles() }
+
+// ProbeWait bounds a probe of all that the database must do: 750 ms, so that it
+// is answered within the second that most who probe wait.
+func (s *Store) ProbeWait() time.Duration { return s.waits.probe() }
 
 // Gap is the difference between the database's schema and this build's.
 func (s *Store) Gap(ctx context.Context) (schema.Gap, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.waits.Conn)
 	defer cancel()
-	gap, err := schema.Pending(ctx, s.engine.name, s.engine.versions)
+	gap, err := schema.Pending(ctx, s.engine.name, s.engine.beside)
 	return gap, Explain(err)
 }
 

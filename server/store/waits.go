@@ -45,6 +45,13 @@ func (w Waits) Or(others Waits) Waits {
 	}
 }
 
+// beside bounds a question on the connection beside the pool: what asks it has
+// to answer within a second itself.
+func (w Waits) beside() time.Duration { return w.Conn / 3 }
+
+// probe bounds all that a probe asks.
+func (w Waits) probe() time.Duration { return w.Conn / 2 }
+
 // genericPlans makes PostgreSQL plan a prepared statement once per connection: it
 // takes a claim's plan for dearer than one made for the arguments at hand, and
 // would make that anew at each call, for more time than the claim itself takes.

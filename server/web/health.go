@@ -1,11 +1,14 @@
 package web
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"net/http"
 	"time"
 
 	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/store"
 )
 
 func (a *API) registerHealth() {
@@ -45,7 +48,7 @@ func (a *API) readyz(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		f := *explain(r.Context(), err)
 		if detail != nil {
-			f.Members = nil
+			f.Members = maps.Clone(f.Members) // the fault is that of other probes too
 			f.With("replica", detail)
 		}
 		a.fail(w, r, &f)
@@ -100,12 +103,19 @@ func (a *API) stopping() bool {
 	}
 }
 
-// unready makes every reason a 503: a reason without a fault is not for clients.
+// unready makes every reason a 503 that names its cause: a reason without a fault
+// is not for clients.
 func unready(r *http.Request, err error) *fault.Fault {
-	if f := explain(r.Context(), err); f.Status == http.StatusServiceUnavailable {
+	f := explain(r.Context(), err)
+	switch {
+	case f.Status != http.StatusServiceUnavailable:
+		f = fault.Unavailable("This replica cannot serve.").Because(err)
+	case f.Members["cause"] != nil:
 		return f
 	}
-	return fault.Unavailable("This replica cannot serve.").Because(err)
+	named := *f
+	named.Members = maps.Clone(f.Members)
+	return named.With("cause", cmp.Or(store.Cause(err), "unknown"))
 }
 
 // answer sends a body outside of a handler.

@@ -32,11 +32,12 @@ func TestReadiness(t *testing.T) {
 	tests := []struct {
 		err    error
 		status int
-		code   string
+		cause  string
 	}{
 		{nil, 200, ""},
-		{fault.Unavailable("Migrations are pending."), 503, "unavailable"},
-		{fmt.Errorf("ping: %w", errSQL), 503, "unavailable"},
+		{fault.Unavailable("Migrations are pending.").With("cause", "schema_pending"), 503, "schema_pending"},
+		{fmt.Errorf("ping: %w", context.DeadlineExceeded), 503, "away"},
+		{fmt.Errorf("ping: %w", errSQL), 503, "unknown"},
 	}
 	for _, tt := range tests {
 		e := one(t, web.Config{Readiness: readiness{tt.err}})
@@ -44,11 +45,13 @@ func TestReadiness(t *testing.T) {
 		if got.Status != tt.status || driverText.MatchString(got.body) {
 			t.Errorf("%v: status %d: %s", tt.err, got.Status, got.body)
 		}
-		if tt.code != "" && got.problem(t).Code != tt.code {
+		named := `"cause":"` + tt.cause + `"`
+		if tt.cause != "" && (got.problem(t).Code != "unavailable" || !strings.Contains(got.body, named)) {
 			t.Errorf("%v: %s", tt.err, got.body)
 		}
 		got = e.do(t, "GET", "/readyz?verbose", "", "Authorization", "")
-		if got.Status != tt.status || !strings.Contains(got.body, `"replica":{"names":false,"pool":3}`) {
+		if got.Status != tt.status || !strings.Contains(got.body, `"replica":{"names":false,"pool":3}`) ||
+			tt.cause != "" && !strings.Contains(got.body, named) {
 			t.Errorf("%v, verbose: %s", tt.err, got.body)
 		}
 	}

@@ -24,16 +24,21 @@ const (
 // wallClocks are the files and folders that may ask the machine for the time, and what for. None of
 // them lets it reach a row or an answer. Everything else is handed its time. Tests measure, so they may.
 var wallClocks = map[string]string{
-	"cmd/":                      "the edge: a person's terminal",
-	"schema/":                   "how long a migration and the wait for its lock took",
-	"server/control/loops.go":   "how long a pass took",
-	"server/metrics/metrics.go": "how old a figure is",
-	"server/store/clock.go":     "the clock itself",
-	"server/store/sqlite.go":    "what is left of a deadline",
-	"server/store/stats.go":     "how long a statement took",
-	"server/web/accesslog.go":   "how long a request took",
-	"tools/runtests/":           "how long tests have been running",
-	"server/web/deadline.go":    "deadlines of the connection, which the kernel keeps",
+	"cmd/":                        "the edge: a person's terminal",
+	"schema/":                     "how long a migration and the wait for its lock took",
+	"server/control/loops.go":     "how long a pass took",
+	"server/control/ready.go":     "how old a finding is",
+	"server/metrics/metrics.go":   "how old a figure is",
+	"server/store/clock.go":       "the clock itself",
+	"server/store/pgacquire.go":   "what is left of a wait",
+	"server/store/pgbeside.go":    "how long ago nothing came",
+	"server/store/pgstatement.go": "the bound of a statement",
+	"server/store/sqlite.go":      "what is left of a deadline",
+	"server/store/writing.go":     "how long ago writes fared so",
+	"server/store/stats.go":       "how long a statement took",
+	"server/web/accesslog.go":     "how long a request took",
+	"tools/runtests/":             "how long tests have been running",
+	"server/web/deadline.go":      "deadlines of the connection, which the kernel keeps",
 }
 
 // source is one parsed file; its name is relative to the repository's root.

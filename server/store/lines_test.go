@@ -1,0 +1,158 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/store"
+)
+
+// warm opens a store through a proxy, with connections that were used just now:
+// they are not tried before they are taken again.
+func warm(t *testing.T, w store.Waits) (*proxy, *store.Store) {
+	t.Helper()
+	wire, raw := through(t, dbtest.Whole(t, store.Postgres))
+	s := dbtest.Open(t, store.Config{URL: raw, MaxConns: 4, Waits: w})
+	eventually(t, "warm up", func() error { return errors.Join(s.Ping(t.Context()), write(t.Context(), s, "warm")) })
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			_ = s.Tx(t.Context(), func(q model.Querier) error { return setMeta(t.Context(), q, "warm", "1") })
+		})
+	}
+	wg.Wait()
+	return wire, s
+}
+
+// unanswered runs fn, which has to give up long before its caller does.
+func unanswered(t *testing.T, what string, fn func(ctx context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	err := store.Explain(fn(ctx))
+	if ctx.Err() != nil {
+		t.Fatalf("%s: it waited as long as its caller", what)
+	}
+	isFault(t, err, "unavailable")
+}
+
+func TestNothingWaitsForALineThatStoppedPassingBytes(t *testing.T) {
+	t.Parallel()
+	for name, fn := range map[string]func(ctx context.Context, s *store.Store) error{
+		"one row": func(ctx context.Context, s *store.Store) error {
+			_, err := s.MetaGet(ctx, model.MetaGetParams{Key: "warm"})
+			return err
+		},
+		"rows": func(ctx context.Context, s *store.Store) error {
+			_, err := s.KindPage(ctx, model.KindPageParams{Max: 5})
+			return err
+		},
+		"a pass":     func(ctx context.Context, s *store.Store) error { return write(ctx, s.Background(), "pass") },
+		"the clock":  func(ctx context.Context, s *store.Store) error { return s.Remeasure(ctx) },
+		"a ping":     func(ctx context.Context, s *store.Store) error { return s.Ping(ctx) },
+		"a probe":    func(ctx context.Context, s *store.Store) error { return s.TryWrite(ctx) },
+		"the schema": func(ctx context.Context, s *store.Store) error { _, err := s.Gap(ctx); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wire, s := warm(t, store.Waits{Conn: shortWait})
+			wire.freeze()
+			wire.set(func(p *proxy) { p.mute = true })
+			unanswered(t, name, func(ctx context.Context) error { return fn(ctx, s) })
+		})
+	}
+	t.Run("within a transaction", func(t *testing.T) {
+		t.Parallel()
+		wire, s := warm(t, store.Waits{Conn: shortWait})
+		unanswered(t, "a statement", func(ctx context.Context) error {
+			return s.Tx(ctx, func(q model.Querier) error {
+				wire.freeze()
+				wire.set(func(p *proxy) { p.mute = true })
+				return setMeta(ctx, q, "frozen", "1")
+			})
+		})
+	})
+}
+
+// A firewall that forgot its connections passes new ones.
+func TestReadsAndWritesLeaveConnectionsThatNobodyAnswersOn(t *testing.T) {
+	t.Parallel()
+	wire, s := warm(t, store.Waits{Conn: 3 * time.Second})
+	wire.freeze()
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() { metaIs(t, s, "warm", "1") })
+	}
+	wg.Wait()
+	wire.freeze()
+	if err := write(t.Context(), s, "next"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A statement that the database works on may take its time.
+func TestSlowStatementIsNotTakenForASilentOne(t *testing.T) {
+	t.Parallel()
+	wire, s := warm(t, store.Waits{Conn: shortWait})
+	before := wire.count()
+	err := s.Tx(t.Context(), func(q model.Querier) error {
+		return store.ExecForTest(t.Context(), q, "select pg_sleep(1)") // three times what Conn allows
+	})
+	if err != nil || wire.count() != before {
+		t.Errorf("%v, and %d connections were made", err, wire.count()-before)
+	}
+}
+
+// A restart or a failover breaks all connections at once.
+func TestNoReadFailsForTerminatedConnections(t *testing.T) {
+	t.Parallel()
+	_, s := warm(t, store.Waits{})
+	for range 20 {
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() { metaIs(t, s, "warm", "1") })
+		}
+		wg.Wait()
+		dbtest.SQL(t, s, `select pg_terminate_backend(pid) from pg_stat_activity
+			where datname = current_database() and pid <> pg_backend_pid()`)
+	}
+}
+
+// Cancelling a statement of PostgreSQL costs its connection.
+func TestClientsThatGiveUpCostNoConnection(t *testing.T) {
+	t.Parallel()
+	wire, s := warm(t, store.Waits{})
+	before := wire.count()
+	for _, fn := range []func(ctx context.Context) error{
+		func(ctx context.Context) error {
+			_, err := s.MetaGet(ctx, model.MetaGetParams{Key: "warm"})
+			return err
+		},
+		func(ctx context.Context) error {
+			_, err := s.KindPage(ctx, model.KindPageParams{Max: 5})
+			return err
+		},
+		func(ctx context.Context) error { return write(ctx, s, "given up") },
+	} {
+		for range 20 {
+			ctx, cancel := context.WithCancel(t.Context())
+			wire.set(func(p *proxy) { p.onMsg = func([]byte) cut { cancel(); return pass } })
+			var f *fault.Fault
+			if err := fn(ctx); errors.As(err, &f) {
+				t.Errorf("who gave up is told %v", err)
+			}
+			wire.set(func(p *proxy) { p.onMsg = nil })
+			cancel()
+		}
+	}
+	metaIs(t, s, "given up", "")
+	if made := wire.count() - before; made != 0 {
+		t.Errorf("%d connections were made anew", made)
+	}
+}
