@@ -47,8 +47,8 @@ func TestReportsAreTakenWhateverTheirTextsHold(t *testing.T) {
 		a := newAPI(t, s)
 		for sent, kept := range map[string]string{
 			dirty:                        clean,
-			strings.Repeat("x", 500_000): strings.Repeat("x", 4096),
-			strings.Repeat("€", 9_000):   strings.Repeat("€", 4096/3),
+			strings.Repeat("x", 500_000): strings.Repeat("x", 4074) + "… [495926 bytes cut]",
+			strings.Repeat("€", 9_000):   strings.Repeat("€", 1358) + "… [22926 bytes cut]",
 		} {
 			for action, members := range finishes {
 				h := hold(a)
@@ -86,7 +86,7 @@ func TestReportBeyondTheBodysBoundIsRefusedAndTheJobCanStillBeEnded(t *testing.T
 		}
 		batch := fmt.Sprintf(`{"items":[{"id":%q,"lease_token":%q,"warning":"%s"}]}`, h.id, h.lease, great)
 		got := a.Must(200, "/v1/jobs/complete", batch)
-		if got.Str("results.0.job.state") != "succeeded" || a.Get("/v1/runs/"+h.run).Str("warning") != great[:4096] {
+		if got.Str("results.0.job.state") != "succeeded" || a.Get("/v1/runs/"+h.run).Str("warning") != great[:4073]+"… [2093079 bytes cut]" {
 			t.Errorf("a batch with a warning of 2 MiB: %s", got)
 		}
 	})

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
@@ -18,8 +16,10 @@ import (
 
 // within is the URL of a schema of a database.
 func within(db, schema string) string {
-	return db + "&search_path=" + url.PathEscape(pgx.Identifier{schema}.Sanitize())
+	return db + "&search_path=" + url.PathEscape(quoted(schema))
 }
+
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // catalogs is every schema, relation, type and function of a database and their
 // owners, but for those of the server itself.
@@ -46,7 +46,7 @@ func catalogs(t *testing.T, db string) []string {
 func inSchema(t *testing.T, name string) (db, file string) {
 	t.Helper()
 	db, file = dbtest.Fresh(t, store.Postgres), filepath.Join(t.TempDir(), "b")
-	dbtest.Plant(t, db, "alter schema public rename to "+pgx.Identifier{name}.Sanitize())
+	dbtest.Plant(t, db, "alter schema public rename to "+quoted(name))
 	dbtest.Plant(t, within(db, name), "insert into meta (key, value) values ('which', 'ours')")
 	must(t, within(db, name), "backup", "create", file)
 	return db, file
@@ -69,15 +69,12 @@ func TestBackupTakesASchemaByItsName(t *testing.T) {
 	db, file := inSchema(t, "Stint")
 	before := "Stint"
 	for i, tt := range []struct{ name, like string }{
-		{`My "Schema"`, `my "schema"`},
-		{"a*b.c?d per%cent", "aXXb.cd per%cent"},
-		{`$x|y o'brien (a) [b]+{2} back\slash`, "$x"},
-		{"Größe-日本^", "größe-日本"},
+		{`My "Schema" a*b.c?d per%cent`, `my "schema" aXXb.cd per%cent`},
+		{`$x|y o'brien (a) [b]+{2} back\slash Größe-日本^`, "$x"},
 		{"stint_restore_away", "stint"},
 	} {
-		quote := func(name string) string { return pgx.Identifier{name}.Sanitize() }
-		dbtest.Plant(t, db, "drop schema "+quote(before)+" cascade; create schema "+quote(tt.name)+
-			"; create schema "+quote(tt.like)+" create table jobs (id integer) create table aside (id integer)")
+		dbtest.Plant(t, db, "drop schema "+quoted(before)+" cascade; create schema "+quoted(tt.name)+
+			"; create schema "+quoted(tt.like)+" create table jobs (id integer) create table aside (id integer)")
 		must(t, within(db, tt.name), "backup", "restore", file)
 		ours(t, within(db, tt.name))
 		file = filepath.Join(filepath.Dir(file), fmt.Sprint(i))
