@@ -39,6 +39,7 @@ var wallClocks = map[string]string{
 	"server/web/accesslog.go":     "how long a request took",
 	"tools/runtests/":             "how long tests have been running",
 	"server/web/deadline.go":      "deadlines of the connection, which the kernel keeps",
+	"server/web/readon.go":        "the same",
 }
 
 // source is one parsed file; its name is relative to the repository's root.
