@@ -67,6 +67,7 @@ const (
 	stateUnique           = "23505"
 	stateNoRights         = "42501"
 	stateReadOnly         = "25006"
+	stateNoSchema         = "3F000"
 	stateLockNotAvailable = "55P03"
 	stateDeadlock         = "40P01"
 )

@@ -182,6 +182,8 @@ func (s *session) explain(doing string, err error) error {
 	switch {
 	case noRights(err):
 		err = fmt.Errorf("%w: no right to do this; migrate as the owner of the database", err)
+	case SQLState(err) == stateNoSchema:
+		err = fmt.Errorf("%w: search_path names no schema that exists: make one (create schema …), or name another in the URL (?search_path=…)", err)
 	case SQLState(err) == stateReadOnly:
 		err = fmt.Errorf("%w: this session takes no writes: name the primary, or set default_transaction_read_only off", err)
 	}

@@ -57,6 +57,16 @@ func TestDatabaseOfAnotherEncodingIsRefusedWithAWayOut(t *testing.T) {
 	}
 }
 
+func TestMissingSchemaIsNamedWithItsWayOut(t *testing.T) {
+	t.Parallel()
+	db := postgresDatabase(t)
+	o := db.options(one)
+	o.URL += "&search_path=nowhere"
+	if _, err := Migrate(t.Context(), o); err == nil || !strings.Contains(err.Error(), "search_path names no schema that exists") {
+		t.Error(err)
+	}
+}
+
 // The refusal ends with the statement that mends it, whatever the setting is of.
 func TestReadOnlySettingIsNamedWithItsWayOut(t *testing.T) {
 	t.Parallel()

@@ -11,8 +11,9 @@ import (
 	"github.com/stint-run/stint/server/store/inspect"
 )
 
-// oldestMajor can parse the schema; testedMajor is what the suite runs on.
-const oldestMajor, testedMajor = 14, 15
+// oldestMajor can parse the schema; the suite was run on testedMajor and
+// newestMajor.
+const oldestMajor, testedMajor, newestMajor = 14, 15, 18
 
 func (e *exam) postgres(ctx context.Context) error {
 	if err := e.schema(ctx); err != nil {
@@ -67,7 +68,7 @@ func (e *exam) skew(ctx context.Context, p *inspect.Postgres) {
 }
 
 func (e *exam) version(s inspect.Server) {
-	c := Check{ID: "version", State: OK, Value: s.Version, Detail: fmt.Sprintf("PostgreSQL %d and newer can run the schema; %d is what was tested", oldestMajor, testedMajor)}
+	c := Check{ID: "version", State: OK, Value: s.Version, Detail: fmt.Sprintf("PostgreSQL %d and newer can run the schema; %d and %d are what was tested", oldestMajor, testedMajor, newestMajor)}
 	if s.Major < oldestMajor {
 		c.State, c.Advice = Fail, fmt.Sprintf("upgrade the server to PostgreSQL %d or newer", testedMajor)
 	}
