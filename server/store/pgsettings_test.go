@@ -112,8 +112,8 @@ func TestConnectionThatWasGivenOtherSettingsIsRefused(t *testing.T) {
 
 func TestTimeoutOfARoleEndsNoIdleConnection(t *testing.T) {
 	t.Parallel()
-	s := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres) + "&idle_session_timeout=100", MaxConns: 1})
-	got, err := store.ReadForTest(t.Context(), s, "select current_setting('idle_session_timeout')")
+	c := store.Config{URL: dbtest.Whole(t, store.Postgres) + "&idle_session_timeout=100", MaxConns: 1}
+	got, err := store.ReadForTest(t, c, "select current_setting('idle_session_timeout')", func(*store.Store) {})
 	if err != nil || got != "0" {
 		t.Errorf("idle_session_timeout is %s, %v; want none", got, err)
 	}
