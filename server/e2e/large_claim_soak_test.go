@@ -19,7 +19,7 @@ import (
 type slowLine struct{ net.Conn }
 
 func (l slowLine) Read(p []byte) (int, error) {
-	time.Sleep(100 * time.Millisecond)
+	<-time.After(100 * time.Millisecond)
 	return l.Conn.Read(p[:min(len(p), 10_000)])
 }
 
