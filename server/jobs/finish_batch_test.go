@@ -92,7 +92,7 @@ type item struct {
 	remark string
 }
 
-func (i item) of(d *fixture, held []jobs.ClaimedJob, foreign jobs.ClaimedJob) jobs.Completion {
+func (i item) of(held []jobs.ClaimedJob, foreign jobs.ClaimedJob) jobs.Completion {
 	out := jobs.Completion{ID: "job_unknown", LeaseToken: "nobody's", Result: i.result, Warning: i.remark}
 	switch {
 	case i.place >= 0:
@@ -106,11 +106,15 @@ func (i item) of(d *fixture, held []jobs.ClaimedJob, foreign jobs.ClaimedJob) jo
 	return out
 }
 
+// newPlace has a kind and a key that no other place has.
+func newPlace(batch, i int, p past) place {
+	return place{kind: fmt.Sprintf("k%d-%d", batch, i), key: fmt.Sprintf("key%d-%d", batch, i), past: p}
+}
+
 func drawPlaces(t *rapid.T, batch int) []place {
 	out := make([]place, rapid.IntRange(1, 6).Draw(t, "jobs"))
 	for i := range out {
-		out[i] = place{kind: fmt.Sprintf("k%d-%d", batch, i), key: fmt.Sprintf("key%d-%d", batch, i)}
-		out[i].past = pasts[rapid.IntRange(0, len(pasts)-1).Draw(t, "past")]
+		out[i] = newPlace(batch, i, pasts[rapid.IntRange(0, len(pasts)-1).Draw(t, "past")])
 	}
 	return out
 }
@@ -181,43 +185,66 @@ func (d *fixture) rows(id string) (out []any) {
 	return out
 }
 
-// Two owners have the same jobs. One ends them in a batch, the other one by one.
+// twins are two owners who have the same jobs: one ends them in a batch, the other
+// one by one.
+type twins struct {
+	batch, single *fixture
+	foreign       jobs.ClaimedJob // of somebody else
+}
+
+// reporter is what tests and properties have in common.
+type reporter interface {
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+// compare ends jobs in both ways, and compares the answers and the rows.
+func (w twins) compare(t reporter, places []place, items []item, wait time.Duration) {
+	var mine, others []jobs.ClaimedJob
+	for _, p := range places {
+		mine, others = append(mine, p.plant(w.batch)), append(others, p.plant(w.single))
+	}
+	w.batch.Pass(wait)
+	w.single.Now = w.batch.Now
+	var together []jobs.Completion
+	for _, i := range items {
+		together = append(together, i.of(mine, w.foreign))
+	}
+	for k, got := range w.batch.complete(together...) {
+		one := items[k].of(others, w.foreign)
+		out, err := w.single.finish(jobs.ClaimedJob{Job: model.Job{ID: one.ID}},
+			jobs.FinishIn{LeaseToken: one.LeaseToken, Action: jobs.Complete, Result: one.Result, Warning: one.Warning})
+		var f *fault.Fault
+		if err != nil && !errors.As(err, &f) {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(w.single.told(out, f), w.batch.told(got.Outcome, got.Fault)); diff != "" {
+			t.Errorf("item %d of %+v (-single +batch)\n%s", k, items, diff)
+		}
+	}
+	for i, p := range places {
+		if diff := cmp.Diff(w.single.rows(others[i].Job.ID), w.batch.rows(mine[i].Job.ID)); diff != "" {
+			t.Errorf("%s (-single +batch)\n%s", p.past.name, diff)
+		}
+	}
+}
+
 func TestBatchAnswersAndWritesAsSingleFinishesDo(t *testing.T) {
 	each(t, func(d *fixture) {
-		twin, third := newFixture(d.T, d.Store), newFixture(d.T, d.Store)
-		foreign, batch := third.held(jobs.EnqueueIn{}), 0
+		w := twins{d, newFixture(d.T, d.Store), newFixture(d.T, d.Store).held(jobs.EnqueueIn{})}
+		var all []place
+		items := []item{{place: -1, other: -1}, {place: -2, other: -1}}
+		for i, p := range pasts {
+			all = append(all, newPlace(0, i, p))
+			items = append(items, item{i, i, js(`1`), "first"}, item{i, i, js(`2`), "second"}, item{i, -1, nil, ""})
+		}
+		w.compare(d, all, items, time.Second)
+		batch := 0
 		rapid.Check(d.T, func(t *rapid.T) {
 			batch++
 			places := drawPlaces(t, batch)
-			var held, twins []jobs.ClaimedJob
-			for _, p := range places {
-				held, twins = append(held, p.plant(d)), append(twins, p.plant(twin))
-			}
-			d.Pass(time.Duration(rapid.SampledFrom([]int{1, 120}).Draw(t, "pass")) * time.Second) // a lease is a minute
-			twin.Now = d.Now
-			items := drawItems(t, len(places))
-			var together []jobs.Completion
-			for _, i := range items {
-				together = append(together, i.of(d, held, foreign))
-			}
-			got := d.complete(together...)
-			for k, i := range items {
-				one := i.of(twin, twins, foreign)
-				out, err := twin.finish(jobs.ClaimedJob{Job: model.Job{ID: one.ID}},
-					jobs.FinishIn{LeaseToken: one.LeaseToken, Action: jobs.Complete, Result: one.Result, Warning: one.Warning})
-				var f *fault.Fault
-				if err != nil && !errors.As(err, &f) {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(twin.told(out, f), d.told(got[k].Outcome, got[k].Fault)); diff != "" {
-					t.Errorf("item %d of %+v (-single +batch)\n%s", k, items, diff)
-				}
-			}
-			for i := range places {
-				if diff := cmp.Diff(twin.rows(twins[i].Job.ID), d.rows(held[i].Job.ID)); diff != "" {
-					t.Errorf("%s (-single +batch)\n%s", places[i].past.name, diff)
-				}
-			}
+			wait := rapid.SampledFrom([]int{1, 120}).Draw(t, "wait") // a lease is a minute
+			w.compare(t, places, drawItems(t, len(places)), time.Duration(wait)*time.Second)
 		})
 	})
 }
