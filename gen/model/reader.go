@@ -63,7 +63,7 @@ type Reader interface {
 	// The owner of that name.
 	OwnerGetByName(ctx context.Context, arg OwnerGetByNameParams) (Owner, error)
 	// How many proposals of an owner are open, up to max, in up to max_repos of its
-	// repos. Indexes repos_identity, proposals_by_state_created.
+	// repos. An index of repos by owner and one of proposals by repo and state.
 	ProposalCountOpen(ctx context.Context, arg ProposalCountOpenParams) (int64, error)
 	// One proposal of an owner, with the run behind it and the lease of that run's
 	// job. A run that is gone, or another owner's, is none.
@@ -92,7 +92,7 @@ type Reader interface {
 	// Index repos_identity.
 	RepoGetByName(ctx context.Context, arg RepoGetByNameParams) (Repo, error)
 	// One repository of an owner, with how many proposals it has in each state, up
-	// to counted. Index proposals_by_state_created, or the one with the stream.
+	// to counted. An index of proposals by repo and state.
 	RepoGetCounted(ctx context.Context, arg RepoGetCountedParams) (RepoGetCountedRow, error)
 	// The repositories, newest first. Index repos_by_created.
 	RepoPage(ctx context.Context, arg RepoPageParams) ([]Repo, error)

@@ -93,7 +93,7 @@ type RepoGetCountedParams = model.RepoGetCountedParams
 type RepoGetCountedRow = model.RepoGetCountedRow
 
 // One repository of an owner, with how many proposals it has in each state, up
-// to counted. Index proposals_by_state_created, or the one with the stream.
+// to counted. An index of proposals by repo and state.
 func (q *Queries) RepoGetCounted(ctx context.Context, arg RepoGetCountedParams) (RepoGetCountedRow, error) {
 	row := q.db.QueryRow(ctx, RepoGetCounted, arg.Counted, arg.ID, arg.OwnerID)
 	var i RepoGetCountedRow

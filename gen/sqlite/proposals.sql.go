@@ -30,7 +30,7 @@ from (
 type ProposalCountOpenParams = model.ProposalCountOpenParams
 
 // How many proposals of an owner are open, up to max, in up to max_repos of its
-// repos. Indexes repos_identity, proposals_by_state_created.
+// repos. An index of repos by owner and one of proposals by repo and state.
 func (q *Queries) ProposalCountOpen(ctx context.Context, arg ProposalCountOpenParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, ProposalCountOpen, arg.OwnerID, arg.MaxRepos, arg.Max)
 	var count int64

@@ -1,6 +1,6 @@
 -- name: ProposalCountOpen :one
 -- How many proposals of an owner are open, up to max, in up to max_repos of its
--- repos. Indexes repos_identity, proposals_by_state_created.
+-- repos. An index of repos by owner and one of proposals by repo and state.
 select count(*)
 from (
     select 1

@@ -18,7 +18,7 @@ where owner_id = @owner_id
 
 -- name: RepoGetCounted :one
 -- One repository of an owner, with how many proposals it has in each state, up
--- to counted. Index proposals_by_state_created, or the one with the stream.
+-- to counted. An index of proposals by repo and state.
 select
     sqlc.embed(r),
     cast((select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'open' limit cast(@counted as bigint)) c) as bigint) as open_proposals,

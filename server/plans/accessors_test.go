@@ -177,8 +177,8 @@ func newRows(t *testing.T, s *store.Store, full bool) rows {
 	return r
 }
 
-// params points a parameter struct at those rows.
-func (r rows) params(p reflect.Value) {
+// values are the arguments by which a statement finds those rows, by the name of the parameter.
+func (r rows) values(statement string) map[string]any {
 	values := map[string]any{
 		"OwnerID": r.owner, "ID": r.suffix, "Name": r.suffix, "Key": r.suffix, "JobID": r.suffix, "State": r.state, "Status": r.status,
 		"TokenHash": r.suffix, "Hash": r.suffix, "Forge": "github", "Host": "github.com", "Namespace": "acme",
@@ -186,13 +186,18 @@ func (r rows) params(p reflect.Value) {
 		"Principal": r.suffix, "Route": r.suffix, "Ids": `["` + r.suffix + `"]`, "Names": `["` + r.suffix + `"]`, "Keys": `["` + r.suffix + `"]`,
 		"AfterName": "a", "Now": at, "Probes": `[{"owner_id":"` + r.owner + `","kind":"build","priority":3}]`, "Cutoff": at.Add(time.Hour), "Latest": at.Add(-time.Hour), "BeforeAt": keyset.Top().At, "BeforeID": keyset.Top().ID, "Max": int64(10), "UpTo": int64(math.MaxUint32), // rows take a checksum as their version
 	}
-	if p.Type() == reflect.TypeFor[model.KindPageParams]() {
+	if statement == "KindPage" {
 		values["AfterName"] = "f"
 	}
-	if strings.HasPrefix(p.Type().Name(), "Proposal") {
+	if strings.HasPrefix(statement, "Proposal") {
 		values["State"] = r.proposal
 	}
-	for name, value := range values {
+	return values
+}
+
+// params points a parameter struct at those rows.
+func (r rows) params(p reflect.Value) {
+	for name, value := range r.values(strings.TrimSuffix(p.Type().Name(), "Params")) {
 		f := p.FieldByName(name)
 		if !f.IsValid() {
 			continue

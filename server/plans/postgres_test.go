@@ -145,3 +145,13 @@ func (g *pgGate) reads(ctx context.Context, s statement) (out []string, err erro
 	plan.walk(func(n node) { out = append(out, n.Index) })
 	return out, err
 }
+
+func (g *pgGate) covered(t *testing.T, s statement) (found bool) {
+	t.Helper()
+	plan, err := g.plan(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.walk(func(n node) { found = found || n.Type == "Index Only Scan" })
+	return found
+}

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -46,24 +45,5 @@ func refuseWithoutIndexes(t *testing.T, s *store.Store, all []statement) {
 	}
 	if asked != 7 {
 		t.Errorf("asked for %d statements", asked)
-	}
-}
-
-// readOwnIndex: each page of proposals reads the index that was made for its
-// filter.
-func readOwnIndex(t *testing.T, g gate, all []statement) {
-	t.Helper()
-	want := map[string]string{
-		"ProposalPage": "proposals_by_created", "ProposalPageByState": "proposals_by_state_created",
-		"ProposalPageByStream": "proposals_by_stream_created", "ProposalPageByStateStream": "proposals_by_state_stream_created",
-		"ProposalPageByAuthor": "proposals_by_author_created", "ProposalWalkByAuthor": "proposals_by_author_created",
-	}
-	for _, st := range all {
-		if want[st.name] == "" {
-			continue
-		}
-		if read, err := g.reads(t.Context(), st); err != nil || !slices.Contains(read, want[st.name]) {
-			t.Errorf("%s reads %v, %v", st.name, read, err)
-		}
 	}
 }

@@ -89,6 +89,15 @@ func (g *liteGate) reads(ctx context.Context, s statement) (out []string, err er
 	return out, err
 }
 
+func (g *liteGate) covered(t *testing.T, s statement) bool {
+	t.Helper()
+	lines, err := g.plan(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(strings.Join(lines, "\n"), "USING COVERING INDEX")
+}
+
 // faults names what is wrong with the plan of a statement.
 func (g *liteGate) faults(ctx context.Context, s statement) (faults []string, err error) {
 	lines, err := g.plan(ctx, s)
