@@ -130,7 +130,7 @@ type LeaseHealth struct {
 
 // Ready is nil if this replica can serve, else a 503 that says why not.
 func (r *Readiness) Ready(ctx context.Context) error {
-	_, err := r.check(ctx)
+	_, err := r.check(ctx, remembered)
 	return err
 }
 
@@ -138,7 +138,7 @@ func (r *Readiness) Ready(ctx context.Context) error {
 // on, the pool and the loops. Its name on leases tells host and process: names
 // says whether the caller may see it.
 func (r *Readiness) Health(ctx context.Context, names bool) (any, error) {
-	h, err := r.check(ctx)
+	h, err := r.check(ctx, 0) // for a person, who has changed something perhaps
 	h.Pool, h.Notifications = PoolHealth(r.store.Pool()), r.notifications()
 	if err == nil {
 		h.OldestOverdueSeconds = r.oldestOverdue(ctx)
@@ -190,9 +190,9 @@ func loopHealth(s LoopStatus) LoopHealth {
 	return h
 }
 
-// check is the last finding, or a new one. Whoever asked first may give up: the
+// check is the last finding if it is younger than age, or a new one. Whoever asked first may give up: the
 // finding is for the others too.
-func (r *Readiness) check(ctx context.Context) (Health, error) {
+func (r *Readiness) check(ctx context.Context, age time.Duration) (Health, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.store.ProbeWait())
 	defer cancel()
 	select {
@@ -201,7 +201,7 @@ func (r *Readiness) check(ctx context.Context) (Health, error) {
 	case <-ctx.Done():
 		return r.unknown(), store.Explain(ctx.Err())
 	}
-	if r.stands(remembered) {
+	if r.stands(age) {
 		return r.last.health, r.last.err
 	}
 	troubles := r.store.Troubles()

@@ -73,7 +73,7 @@ func (p *pg) acquire(ctx context.Context, until time.Time, check checking) (*pgC
 // take passes over connections that nobody answers on.
 func (p *pg) take(ctx context.Context, check checking) (*pgxpool.Conn, error) {
 	for {
-		conn, err := p.pool.Acquire(ctx)
+		conn, err := p.queue.acquire(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -137,4 +137,5 @@ func (c *pgConn) release(err error) {
 		return
 	}
 	c.Conn.Release()
+	c.pg.queue.back()
 }

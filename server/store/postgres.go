@@ -47,6 +47,7 @@ func (m ExecMode) pgx() (pgx.QueryExecMode, error) {
 // pg is the PostgreSQL engine: one pool, opened when it is first needed.
 type pg struct {
 	pool   *pgxpool.Pool
+	queue  *pgQueue
 	beside *pgBeside
 	seen   *writing
 	line   *pgx.ConnConfig // of the listening connection
@@ -73,7 +74,7 @@ func openPostgres(c Config) (*pg, error) {
 		return nil, fmt.Errorf("open the pool of %s: %w", Redact(c.URL), err)
 	}
 	p := &pg{
-		pool: pool, beside: newBeside(config, c.Waits), seen: &writing{}, line: line, begin: "begin isolation level read committed",
+		pool: pool, queue: newQueue(pool), beside: newBeside(config, c.Waits), seen: &writing{}, line: line, begin: "begin isolation level read committed",
 		wait: c.Waits.Conn, doubt: c.Waits.Conn / 6, most: c.Waits.Statement + c.Waits.Conn,
 	}
 	if pooled(config) {
@@ -169,7 +170,7 @@ func (p *pg) stats() []PoolStats {
 	s := p.pool.Stat()
 	return []PoolStats{{
 		Name: "main", Max: int(s.MaxConns()), Open: int(s.TotalConns()), InUse: int(s.AcquiredConns()),
-		Waited: s.EmptyAcquireCount(), WaitedFor: s.EmptyAcquireWaitTime(),
+		Waited: p.queue.waited.Load(), WaitedFor: time.Duration(p.queue.nanos.Load()),
 	}}
 }
 

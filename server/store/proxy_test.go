@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"sync"
 	"testing"
+	"time"
 )
 
 // proxy stands between a store and PostgreSQL and can be cut, as a network is.
@@ -18,8 +19,10 @@ type proxy struct {
 	down  bool              // takes connections and drops them
 	mute  bool              // takes connections and says nothing
 	cold  map[net.Conn]bool // pass nothing on any more, and stay open
-	taken int               // connections, in all
-	onMsg func([]byte) cut  // what to do about bytes from the client; nil passes all
+	slow  time.Duration     // what it takes to let one connection in, one after the other
+	entry sync.Mutex
+	taken int              // connections, in all
+	onMsg func([]byte) cut // what to do about bytes from the client; nil passes all
 	conns map[net.Conn]bool
 }
 
@@ -112,7 +115,13 @@ func (p *proxy) serve(client net.Conn) {
 	down, mute := p.down, p.mute
 	p.conns[client] = true
 	p.taken++
+	slow := p.slow
 	p.mu.Unlock()
+	if slow > 0 {
+		p.entry.Lock()
+		<-time.After(slow)
+		p.entry.Unlock()
+	}
 	if down {
 		return
 	}

@@ -32,6 +32,7 @@ var wallClocks = map[string]string{
 	"server/store/clock.go":       "the clock itself",
 	"server/store/pgacquire.go":   "what is left of a wait",
 	"server/store/pgbeside.go":    "how long ago nothing came",
+	"server/store/pgqueue.go":     "how long somebody waited",
 	"server/store/pgstatement.go": "the bound of a statement",
 	"server/store/sqlite.go":      "what is left of a deadline",
 	"server/store/writing.go":     "how long ago writes fared so",
