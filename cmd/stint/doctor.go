@@ -41,10 +41,10 @@ func doctorCmd(g *globals) *cobra.Command {
 				Server: answer, Limits: doctor.Defaults,
 			})
 			if err != nil && store.Away(err) {
-				return &exitError{exitRetryLater, fmt.Errorf("the database cannot be reached: %w", err)}
+				err = fmt.Errorf("the database cannot be reached: %w", err)
 			}
 			if err != nil {
-				return err
+				return databaseError(err)
 			}
 			if err := g.printChecks(cmd.OutOrStdout(), report); err != nil {
 				return err

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stint-run/stint/schema"
-	"github.com/stint-run/stint/server/store"
 )
 
 func migrateCmd(g *globals) *cobra.Command {
@@ -32,7 +31,7 @@ func migrateUpCmd(g *globals) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			report, err := schema.Migrate(cmd.Context(), schema.Options{URL: g.DB, Log: lineLog(cmd.ErrOrStderr())})
 			if err != nil {
-				return laterIfAway(err)
+				return databaseError(err)
 			}
 			return printReport(cmd.OutOrStdout(), g.Output, report)
 		},
@@ -73,7 +72,7 @@ func migrateStatusCmd(g *globals) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			versions, err := schema.Status(cmd.Context(), schema.Options{URL: g.DB})
 			if err != nil {
-				return laterIfAway(err)
+				return databaseError(err)
 			}
 			err = schema.Check(cmd.Context(), schema.Options{URL: g.DB})
 			if bad, ok := errors.AsType[*schema.Error](err); ok && bad.Code == schema.CodeBadIndex {
@@ -81,7 +80,7 @@ func migrateStatusCmd(g *globals) *cobra.Command {
 				fmt.Fprintln(cmd.ErrOrStderr(), "stint:", bad.Detail)
 			}
 			if err != nil {
-				return laterIfAway(err)
+				return databaseError(err)
 			}
 			return printVersions(cmd.OutOrStdout(), g.Output, versions)
 		},
@@ -125,7 +124,7 @@ func migratePlanCmd(g *globals) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			steps, err := schema.Plan(cmd.Context(), schema.Options{URL: g.DB})
 			if err != nil {
-				return laterIfAway(err)
+				return databaseError(err)
 			}
 			return printPlan(cmd.OutOrStdout(), g.Output, steps)
 		},
@@ -170,7 +169,7 @@ func migrateVerifyCmd(g *globals) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := schema.Verify(cmd.Context(), schema.Options{URL: g.DB}); err != nil {
-				return laterIfAway(err)
+				return databaseError(err)
 			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), "the schema is up to date")
 			return err
@@ -207,12 +206,4 @@ func lineLog(w io.Writer) *slog.Logger {
 			return a
 		},
 	}))
-}
-
-// laterIfAway gives an error that passes by itself its exit code.
-func laterIfAway(err error) error {
-	if store.Away(err) {
-		return &exitError{exitRetryLater, err}
-	}
-	return err
 }

@@ -109,7 +109,7 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 	}
 	defer s.Close()
 	if err := server.Prepare(ctx, config, s); err != nil {
-		return err
+		return databaseError(err)
 	}
 	l, err := listen(f, log)
 	if err != nil {
@@ -137,14 +137,6 @@ func (f *serveFlags) checkListen(g *globals) error {
 		}
 	}
 	return nil
-}
-
-// openError tells a database that is not to be had from one that is named wrong.
-func openError(err error) error {
-	if code := schema.Code(err); errors.Is(err, store.ErrServed) || code == schema.CodeForeign || code == schema.CodeLogLost {
-		return err
-	}
-	return usage(err)
 }
 
 // serverLog is one line per event on standard error; --verbose adds what

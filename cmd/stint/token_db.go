@@ -43,16 +43,13 @@ func (g *globals) openMigrated(ctx context.Context) (*store.Store, error) {
 	}
 	if refusal := schema.Refusal(err); refusal != nil {
 		err = fmt.Errorf("the database %s is refused: %w", named, refusal)
-		if refusal.Code == schema.CodeStandby {
-			err = &exitError{exitRetryLater, err}
-		}
 	}
 	if err == nil && len(gap.Pending) > 0 {
 		err = fmt.Errorf("the database %s is not at this build's schema: run stint migrate up --db %s first", named, named)
 	}
 	if err != nil {
 		s.Close()
-		return nil, err
+		return nil, databaseError(err)
 	}
 	return s, nil
 }

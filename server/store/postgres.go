@@ -41,7 +41,7 @@ func (m ExecMode) pgx() (pgx.QueryExecMode, error) {
 	case Simple:
 		return pgx.QueryExecModeSimpleProtocol, nil
 	}
-	return 0, fmt.Errorf("exec mode %q is none of cache_statement, cache_describe, exec, simple", string(m))
+	return 0, badSetting("exec mode %q is none of cache_statement, cache_describe, exec, simple", string(m))
 }
 
 // pg is the PostgreSQL engine: one pool, opened when it is first needed.

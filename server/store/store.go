@@ -10,7 +10,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"time"
 
 	"github.com/stint-run/stint/gen/model"
@@ -139,7 +138,7 @@ func openLite(ctx context.Context, c Config) (*Store, error) {
 	switch c.Durability {
 	case Full, Normal, "":
 	default:
-		return nil, fmt.Errorf("durability %q is neither full nor normal", string(c.Durability))
+		return nil, badSetting("durability %q is neither full nor normal", string(c.Durability))
 	}
 	if c.Readers <= 0 {
 		c.Readers = defaultReaders

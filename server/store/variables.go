@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"os"
 	"time"
 )
@@ -26,7 +25,7 @@ func testDuration(variable string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %q is not a duration", variable, text)
+		return 0, badSetting("%s: %q is not a duration", variable, text)
 	}
 	return d, nil
 }

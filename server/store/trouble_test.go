@@ -1,0 +1,31 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"testing"
+)
+
+func TestTroubleOfAFileIsSaidInWords(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		err    error
+		words  string
+		passes bool
+	}{
+		{&fs.PathError{Op: "write", Err: syscall.ENOSPC}, "the disk is full", true},
+		{&fs.PathError{Op: "write", Err: syscall.EDQUOT}, "the disk is full", true},
+		{&fs.PathError{Op: "write", Err: syscall.EFBIG}, "the disk is full, or the file may not grow", true},
+		{&fs.PathError{Op: "open", Err: syscall.EROFS}, "the file system is read-only", false},
+		{fmt.Errorf("open: %w", os.ErrPermission), "this user may not use the file or its folder", false},
+		{errors.New("another"), "", false},
+		{nil, "", false},
+	} {
+		if words, passes := Trouble(tt.err); words != tt.words || passes != tt.passes {
+			t.Errorf("%v: %q, passes %v", tt.err, words, passes)
+		}
+	}
+}
