@@ -16,6 +16,7 @@ alter table jobs drop constraint jobs_times_check;
 
 drop table repo_names;
 
+drop index login_links_by_id;
 drop index login_links_by_maker;
 drop index login_links_by_created;
 alter table login_links drop column revoked_at;

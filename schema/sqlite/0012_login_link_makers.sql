@@ -8,9 +8,12 @@ alter table login_links add column revoked_at integer;
 -- LoginLinkPage
 create index login_links_by_created on login_links (owner_id, created_at, hash);
 -- LoginLinkRevokeMade
-create index login_links_by_maker on login_links (owner_id, created_by);
+create index login_links_by_maker on login_links (owner_id, created_by) where used_at is null and revoked_at is null;
+-- LoginLinkGet
+create index login_links_by_id on login_links (owner_id, hash);
 
 -- migrate:down
+drop index login_links_by_id;
 drop index login_links_by_maker;
 drop index login_links_by_created;
 alter table login_links drop column revoked_at;
