@@ -3,6 +3,7 @@ package console_test
 import (
 	"log/slog"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
@@ -96,7 +97,7 @@ func here(headers map[string]string) way { return way{"127.0.0.1:5", "http://127
 // this machine alone.
 func TestLoginNeedsAnEncryptedOrLocalConnection(t *testing.T) {
 	t.Parallel()
-	const secure, plain = "__Host-stint=", "stint_session="
+	const secure, plain, port80 = "__Host-stint=", "stint_session_8480=", "stint_session_80="
 	s := serve(t, netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.9/32"))
 	session := s.session(t)
 	proto := func(value string) map[string]string { return map[string]string{"X-Forwarded-Proto": value} }
@@ -105,11 +106,11 @@ func TestLoginNeedsAnEncryptedOrLocalConnection(t *testing.T) {
 		cookie string // "": refused
 	}{
 		"TLS":                              {way{"192.0.2.1:5", "https://stint.example", nil}, secure},
-		"TLS from this machine":            {way{"127.0.0.1:5", "https://localhost:8480", nil}, secure},
+		"TLS from this machine":            {way{"127.0.0.1:5", "https://localhost:8443", nil}, "__Host-stint_8443="},
 		"this machine":                     {way{"127.0.0.1:5", "http://127.0.0.1:8480", nil}, plain},
 		"this machine by name":             {way{"[::1]:5", "http://localhost:8480", nil}, plain},
 		"this machine, IPv6":               {way{"[::1]:5", "http://[::1]:8480", nil}, plain},
-		"this machine, mapped":             {way{"[::ffff:127.0.0.1]:5", "http://stint.localhost", nil}, plain},
+		"this machine, mapped":             {way{"[::ffff:127.0.0.1]:5", "http://stint.localhost", nil}, port80},
 		"elsewhere":                        {way{"192.0.2.1:5", "http://stint.example", nil}, ""},
 		"elsewhere, by a loopback name":    {way{"192.0.2.1:5", "http://127.0.0.1", nil}, ""},
 		"another name of this machine":     {way{"127.0.0.1:5", "http://stint.example", nil}, ""},
@@ -127,12 +128,12 @@ func TestLoginNeedsAnEncryptedOrLocalConnection(t *testing.T) {
 		case tt.cookie == "" && (w.Code != 403 || !strings.Contains(w.Body.String(), `"insecure_login"`) || set != ""):
 			t.Errorf("%s: %d %q %s", name, w.Code, set, w.Body)
 		case tt.cookie == "":
-		case w.Code != 303 || !strings.HasPrefix(set, tt.cookie) || strings.Contains(set, "; Secure") != (tt.cookie == secure) ||
+		case w.Code != 303 || !strings.HasPrefix(set, tt.cookie) || strings.Contains(set, "; Secure") != strings.HasPrefix(tt.cookie, "__Host-") ||
 			!strings.Contains(set, "; Path=/; Max-Age=3600; HttpOnly; ") || !strings.HasSuffix(set, "SameSite=Lax") || strings.Contains(set, "Domain"):
 			t.Errorf("%s: %d %q %s", name, w.Code, set, w.Body)
 		}
 		// What was set by one way is taken by that way alone.
-		for _, cookie := range []string{secure, plain} {
+		for _, cookie := range []string{secure, plain, port80, "stint_session=", "__Host-stint_8443="} {
 			r := tt.way.request("GET", "/v1/whoami", "")
 			r.Header.Set("Cookie", cookie+session)
 			if w := s.answer(r); (w.Code == 200) != (cookie == tt.cookie) {
@@ -148,7 +149,7 @@ func TestLoginPageWorksWithoutAScriptOfItsOwn(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	const markup = `"><script>alert(1)</script>`
-	for _, cookie := range []string{"", "stint_session=" + s.session(t)} {
+	for _, cookie := range []string{"", "stint_session_8480=" + s.session(t)} {
 		got := s.answer(here(map[string]string{"Cookie": cookie}).request("GET", "/login?next=/x%3F"+url.QueryEscape(markup), ""))
 		header, body := got.Header(), got.Body.String()
 		csp := header.Get("Content-Security-Policy")
@@ -184,7 +185,7 @@ func TestLogoutIsKnownToReplicasThatWereNotTold(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	ended, other := s.session(t), s.session(t)
-	if w := s.answer(here(map[string]string{"Cookie": "stint_session=" + ended}).request("POST", "/logout", "")); w.Code != 303 {
+	if w := s.answer(here(map[string]string{"Cookie": "stint_session_8480=" + ended}).request("POST", "/logout", "")); w.Code != 303 {
 		t.Fatalf("the logout: %d %s", w.Code, w.Body)
 	}
 	replica := control.NewVerifier(s.store)
@@ -193,5 +194,45 @@ func TestLogoutIsKnownToReplicasThatWereNotTold(t *testing.T) {
 	}
 	if _, err := replica.VerifySession(t.Context(), other); err != nil {
 		t.Errorf("another session: %v", err)
+	}
+}
+
+// TestTwoServersOfOneHostKeepTheirSessions: a browser has one store of cookies for
+// all ports of a host.
+func TestTwoServersOfOneHostKeepTheirSessions(t *testing.T) {
+	t.Parallel()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	asked := func(method, url, form string) int {
+		r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(form))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		answer, err := browser.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode
+	}
+	var servers []*httptest.Server
+	for range 2 {
+		s := serve(t)
+		server := httptest.NewServer(s.api.Handler())
+		t.Cleanup(server.Close)
+		servers = append(servers, server)
+		if status := asked("POST", server.URL+"/login", url.Values{"code": {s.link(t)}}.Encode()); status != 303 {
+			t.Fatalf("sign in: %d", status)
+		}
+	}
+	for i, server := range servers {
+		if status := asked("GET", server.URL+"/v1/whoami", ""); status != 200 {
+			t.Errorf("the session of server %d: %d", i, status)
+		}
 	}
 }

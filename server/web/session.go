@@ -2,7 +2,9 @@ package web
 
 import (
 	"context"
+	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/stint-run/stint/gen/model"
@@ -12,7 +14,9 @@ import (
 
 // The cookie of a session. Over TLS its prefix makes browsers refuse one that
 // another host, a path or plain HTTP has set; on plain HTTP from this machine,
-// where that prefix is not to be had, it has a name of its own.
+// where that prefix is not to be had, it has a name of its own. Browsers keep
+// cookies by host alone, so the port is in the name: two servers on one host would
+// end each other's sessions. Only https on its standard port goes without.
 const (
 	secureCookie = "__Host-stint"
 	localCookie  = "stint_session"
@@ -23,11 +27,28 @@ const (
 func (a *API) cookieName(r *http.Request) string {
 	switch {
 	case a.secure(r):
+		if port := portOf(r, "443"); port != "443" {
+			return secureCookie + "_" + port
+		}
 		return secureCookie
 	case local(r) && !a.proxied(r):
-		return localCookie
+		return localCookie + "_" + portOf(r, "80")
 	}
 	return ""
+}
+
+// portOf is the port that the browser asked for, which need not be the one that the
+// server listens on; standard if the address names none.
+func portOf(r *http.Request, standard string) string {
+	_, port, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		return standard
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return standard
+	}
+	return strconv.FormatUint(n, 10)
 }
 
 // cookie is the secret of the session whose cookie the request carries, exactly
