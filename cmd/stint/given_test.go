@@ -43,6 +43,8 @@ var remoteCommands = map[string]string{
 	"token list":      "",
 	"token revoke":    "tok_1",
 	"login":           "",
+	"login list":      "",
+	"login revoke":    "link_1",
 	"lease list":      "",
 	"repo track":      "--forge github --namespace a --name b",
 	"repo list":       "",

@@ -25,6 +25,7 @@ type loginIn struct {
 
 // madeLink is a new login link; this is the one time it is shown.
 type madeLink struct {
+	ID             string    `json:"id"`
 	URL            string    `json:"url"`
 	Name           string    `json:"name"`
 	Scopes         []string  `json:"scopes"`
@@ -66,6 +67,7 @@ func loginCmd(g *globals) *cobra.Command {
 	ownerFlag(cmd, &in.owner)
 	cmd.Flags().StringVar(&in.name, "name", "owner", "who signs in: the session's name, and the author of what is done in it")
 	cmd.Flags().StringSliceVar(&in.scopes, "scopes", nil, "what the session may do (default what the caller may; with --db: admin)")
+	cmd.AddCommand(loginListCmd(g), loginRevokeCmd(g))
 	cmd.Flags().DurationVar(&in.life, "ttl", control.LinkLife, "how long the link works, 1m to 1h")
 	cmd.Flags().DurationVar(&in.session, "session", control.SessionLife, "how long the session lasts, 5m to 720h")
 	return cmd
@@ -86,7 +88,7 @@ func (g *globals) linkThroughServer(ctx context.Context, in loginIn) (madeLink, 
 		return madeLink{}, err
 	}
 	l := made.Value.LoginLink
-	return madeLink{URL: made.Value.Path, Name: l.Name, Scopes: l.Scopes, ExpiresAt: l.ExpiresAt, SessionSeconds: l.SessionSeconds}, nil
+	return madeLink{ID: l.ID, URL: made.Value.Path, Name: l.Name, Scopes: l.Scopes, ExpiresAt: l.ExpiresAt, SessionSeconds: l.SessionSeconds}, nil
 }
 
 func (g *globals) linkOnDatabase(ctx context.Context, in loginIn) (madeLink, error) {
@@ -107,7 +109,7 @@ func (g *globals) linkOnDatabase(ctx context.Context, in loginIn) (madeLink, err
 		return madeLink{}, err
 	}
 	var secret string
-	var link control.Link
+	var link model.LoginLink
 	err = s.Tx(ctx, func(q model.Querier) error {
 		now, err := s.Time(ctx)
 		if err != nil {
@@ -121,6 +123,6 @@ func (g *globals) linkOnDatabase(ctx context.Context, in loginIn) (madeLink, err
 	if err != nil {
 		return madeLink{}, err
 	}
-	made := madeLink{URL: control.LoginPath(secret), Name: link.Name, ExpiresAt: link.ExpiresAt.Time, SessionSeconds: link.SessionSeconds}
+	made := madeLink{ID: control.LinkID(link), URL: control.LoginPath(secret), Name: link.Name, ExpiresAt: link.ExpiresAt.Time, SessionSeconds: link.SessionSeconds}
 	return made, json.Unmarshal(link.Scopes, &made.Scopes)
 }

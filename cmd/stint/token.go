@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/gen/client"
+	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/web"
 )
 
@@ -73,6 +75,7 @@ func tokenCreateCmd(g *globals) *cobra.Command {
 			if err != nil {
 				return withScopes(err, in.scopes)
 			}
+			in.warnOfItsEnd(cmd, made)
 			if g.Output == "table" || g.quiet {
 				_, err := cmd.OutOrStdout().Write([]byte(made.Token + "\n"))
 				return err
@@ -83,8 +86,17 @@ func tokenCreateCmd(g *globals) *cobra.Command {
 	ownerFlag(cmd, &in.owner)
 	cmd.Flags().StringVar(&in.name, "name", "cli", "for people")
 	cmd.Flags().StringSliceVar(&in.scopes, "scopes", nil, "what it may do, separated by commas")
-	cmd.Flags().DurationVar(&in.expiresIn, "expires-in", 0, "how long it works (default for ever)")
+	cmd.Flags().DurationVar(&in.expiresIn, "expires-in", 0, "how long it works (default for ever); through the server at most as long as the token that makes it")
 	return cmd
+}
+
+// warnOfItsEnd tells of a token that ends sooner than was asked for, with the one
+// that made it.
+func (in tokenIn) warnOfItsEnd(cmd *cobra.Command, made madeToken) {
+	if made.ExpiresAt == nil || in.expiresIn != 0 && time.Until(*made.ExpiresAt) > in.expiresIn-time.Minute {
+		return
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "the token ends at %s, with the one that made it\n", made.ExpiresAt.Format(time.RFC3339))
 }
 
 // withScopes adds to a refusal which scopes there are, if an unknown one was
@@ -124,7 +136,7 @@ func tokenListCmd(g *globals) *cobra.Command {
 	var owner string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List tokens, newest first, without their text",
+		Short: "List tokens and sessions, newest first, without their text",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			limit, err := list.max()
@@ -133,13 +145,13 @@ func tokenListCmd(g *globals) *cobra.Command {
 			}
 			pages := g.tokensOfServer
 			if g.onDatabase(owner) {
-				pages = g.tokensOfDatabase(owner)
+				pages = listOnDatabase(g, owner, control.Tokens, tokenRowOf)
 			}
 			all, err := pages(cmd.Context(), limit)
 			if err != nil {
 				return err
 			}
-			return g.printList(cmd, all, "id", "kind", "name", "scopes", "created_at", "expires_at", "last_used_at", "revoked_at")
+			return g.printList(cmd, all, "id", "kind", "name", "scopes", "created_at", "expires_at", "last_used_at", "revoked_at", "created_by")
 		},
 	}
 	list.add(cmd)
@@ -155,33 +167,4 @@ func (g *globals) tokensOfServer(ctx context.Context, limit int64) (page, error)
 	return collect(ctx, limit, func(ctx context.Context, limit *int64, cursor *string) (*http.Response, error) {
 		return c.ListTokens(ctx, &client.ListTokensParams{Limit: limit, Cursor: cursor})
 	})
-}
-
-func tokenRevokeCmd(g *globals) *cobra.Command {
-	var owner string
-	cmd := &cobra.Command{
-		Use:   "revoke ID",
-		Short: "Revoke a token; servers may take it for five seconds more",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if g.onDatabase(owner) {
-				raw, err := g.revokeOnDatabase(cmd.Context(), owner, args[0])
-				if err != nil {
-					return err
-				}
-				return g.printAction(cmd, raw, args[0], args[0]+" is revoked")
-			}
-			c, err := g.api()
-			if err != nil {
-				return err
-			}
-			done, err := api.Answer[client.TokenAnswer](c.RevokeToken(cmd.Context(), args[0], nil))
-			if err != nil {
-				return err
-			}
-			return g.printAction(cmd, done.Raw, args[0], args[0]+" is revoked")
-		},
-	}
-	ownerFlag(cmd, &owner)
-	return cmd
 }

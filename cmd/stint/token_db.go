@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema"
-	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/control"
-	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/web"
 )
@@ -90,92 +87,4 @@ func (g *globals) makeOnDatabase(ctx context.Context, in tokenIn) (madeToken, er
 		return err
 	})
 	return made, err
-}
-
-// tokenRow is a token as the API lists it.
-type tokenRow struct {
-	ID         string       `json:"id"`
-	Kind       string       `json:"kind"`
-	Name       string       `json:"name"`
-	Scopes     coltype.JSON `json:"scopes"`
-	CreatedAt  coltype.Time `json:"created_at"`
-	ExpiresAt  coltype.Time `json:"expires_at"`
-	LastUsedAt coltype.Time `json:"last_used_at"`
-	RevokedAt  coltype.Time `json:"revoked_at"`
-}
-
-func tokenRowOf(t model.Token) (json.RawMessage, error) {
-	return json.Marshal(tokenRow{t.ID, t.Kind, t.Name, t.Scopes, t.CreatedAt, t.ExpiresAt, t.LastUsedAt, t.RevokedAt})
-}
-
-// ownerOf finds an owner by name; "" is the default one.
-func ownerOf(ctx context.Context, q model.Reader, name string) (model.Owner, error) {
-	if name == "" {
-		name = defaultOwner
-	}
-	owner, found, err := control.FindOwner(ctx, q, name)
-	if err == nil && !found {
-		err = &exitError{exitNotFound, fmt.Errorf("there is no owner %q", name)}
-	}
-	return owner, err
-}
-
-func (g *globals) tokensOfDatabase(owner string) func(context.Context, int64) (page, error) {
-	return func(ctx context.Context, limit int64) (page, error) {
-		all := page{Data: []json.RawMessage{}}
-		s, err := g.openMigrated(ctx)
-		if err != nil {
-			return all, err
-		}
-		defer s.Close()
-		of, err := ownerOf(ctx, s, owner)
-		if err != nil {
-			return all, err
-		}
-		if limit == 0 {
-			limit = 1 << 30
-		}
-		rows, next, err := control.Tokens.Page(ctx, s, of.ID, keyset.Top(), int(limit))
-		if err != nil {
-			return all, err
-		}
-		all.HasMore = next != nil
-		for _, row := range rows {
-			raw, err := tokenRowOf(row)
-			if err != nil {
-				return all, err
-			}
-			all.Data = append(all.Data, raw)
-		}
-		return all, nil
-	}
-}
-
-func (g *globals) revokeOnDatabase(ctx context.Context, owner, id string) (json.RawMessage, error) {
-	s, err := g.openMigrated(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	of, err := ownerOf(ctx, s, owner)
-	if err != nil {
-		return nil, err
-	}
-	var token model.Token
-	err = s.Tx(ctx, func(q model.Querier) error {
-		now, err := s.Time(ctx)
-		if err != nil {
-			return err
-		}
-		token, err = control.Revoke(ctx, q, now, of.ID, id)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	raw, err := tokenRowOf(token)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(map[string]json.RawMessage{"token": raw})
 }

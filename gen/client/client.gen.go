@@ -907,25 +907,25 @@ type CountedRepoForge string
 
 // CreateLoginLinkRequest defines model for CreateLoginLinkRequest.
 type CreateLoginLinkRequest struct {
-	// Name Of who signs in, for people.
+	// Name Of who signs in, for people. One line, without control, bidirectional or invisible characters, and without a blank at either end.
 	Name string `json:"name"`
 
 	// Scopes What the session may do; none that the caller's own token lacks. Absent: all that it has.
 	Scopes *[]string `json:"scopes,omitempty"`
 
-	// SessionSeconds How long the session lasts.
+	// SessionSeconds How long the session lasts; with the token that made the link it ends at the latest.
 	SessionSeconds *int64 `json:"session_seconds,omitempty"`
 
-	// TTLSeconds How long the link works.
+	// TTLSeconds How long the link works; with the caller's own token it ends at the latest.
 	TTLSeconds *int64 `json:"ttl_seconds,omitempty"`
 }
 
 // CreateTokenRequest defines model for CreateTokenRequest.
 type CreateTokenRequest struct {
-	// ExpiresAt Absent: never.
+	// ExpiresAt With the caller's own token at the latest, whatever is asked for. Absent: never, or with that token.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
-	// Name For people.
+	// Name For people. One line, without control, bidirectional or invisible characters, and without a blank at either end.
 	Name string `json:"name"`
 
 	// Scopes What the token may do; none that the caller's own token lacks.
@@ -1267,11 +1267,35 @@ type LogAnswer struct {
 
 // LoginLink defines model for LoginLink.
 type LoginLink struct {
-	CreatedAt      time.Time `json:"created_at"`
-	ExpiresAt      time.Time `json:"expires_at"`
-	Name           string    `json:"name"`
-	Scopes         []string  `json:"scopes"`
-	SessionSeconds int64     `json:"session_seconds"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The token or session that made it; null as in tokens.
+	CreatedBy *string `json:"created_by"`
+
+	// ExpiresAt When it was revoked, if it was.
+	ExpiresAt      time.Time  `json:"expires_at"`
+	ID             string     `json:"id"`
+	Name           string     `json:"name"`
+	RevokedAt      *time.Time `json:"revoked_at"`
+	Scopes         []string   `json:"scopes"`
+	SessionSeconds int64      `json:"session_seconds"`
+	UsedAt         *time.Time `json:"used_at"`
+}
+
+// LoginLinkPage defines model for LoginLinkPage.
+type LoginLinkPage struct {
+	Data       []LoginLink `json:"data"`
+	HasMore    bool        `json:"has_more"`
+	NextCursor *string     `json:"next_cursor"`
+}
+
+// Made defines model for Made.
+type Made struct {
+	// LoginLinks Login links that nobody had used.
+	LoginLinks int64 `json:"login_links"`
+
+	// Tokens Tokens and sessions.
+	Tokens int64 `json:"tokens"`
 }
 
 // Moved defines model for Moved.
@@ -1358,7 +1382,7 @@ type ProposalState string
 
 // ProposalBody defines model for ProposalBody.
 type ProposalBody struct {
-	// Author Absent: the token's name.
+	// Author Absent: the token's name. One line, without control, bidirectional or invisible characters, and without a blank at either end.
 	Author *string `json:"author,omitempty"`
 
 	// Base What the change was made from, such as a commit.
@@ -1375,7 +1399,9 @@ type ProposalBody struct {
 
 	// Stream What the change is to go into, such as a branch.
 	Stream string `json:"stream"`
-	Title  string `json:"title"`
+
+	// Title One line, without control, bidirectional or invisible characters, and without a blank at either end.
+	Title string `json:"title"`
 
 	// URL Where people look at it: http or https.
 	URL *string `json:"url,omitempty"`
@@ -1519,6 +1545,11 @@ type RepoPage struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// RevokedLink defines model for RevokedLink.
+type RevokedLink struct {
+	LoginLink LoginLink `json:"login_link"`
+}
+
 // Run defines model for Run.
 type Run struct {
 	// Attempt Of the job. Runs may share one: a snooze or release gives it back.
@@ -1582,7 +1613,10 @@ type SnoozeJobRequest struct {
 
 // Token defines model for Token.
 type Token struct {
-	CreatedAt time.Time  `json:"created_at"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The token or session that made it, or made the login link that began it; null: the command line on the database itself, or a server of release 0010 or before.
+	CreatedBy *string    `json:"created_by"`
 	ExpiresAt *time.Time `json:"expires_at"`
 	ID        string     `json:"id"`
 
@@ -1601,6 +1635,7 @@ type TokenKind string
 
 // TokenAnswer defines model for TokenAnswer.
 type TokenAnswer struct {
+	Made  Made  `json:"made"`
 	Token Token `json:"token"`
 }
 
@@ -1815,6 +1850,21 @@ type ListLeasesParams struct {
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListLoginLinksParams defines parameters for ListLoginLinks.
+type ListLoginLinksParams struct {
+	// Limit How many items a page holds at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor next_cursor of the page before. It belongs to one list, filter and order.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// RevokeLoginLinkParams defines parameters for RevokeLoginLink.
+type RevokeLoginLinkParams struct {
+	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // GetOverviewParams defines parameters for GetOverview.
 type GetOverviewParams struct {
 	// Since Failures from then on, at most 90 days ago. Absent: of the last 24 hours.
@@ -1930,6 +1980,9 @@ type ListTokensParams struct {
 
 // RevokeTokenParams defines parameters for RevokeToken.
 type RevokeTokenParams struct {
+	// WithMade Also revoke the tokens that it made, the sessions that its login links began, and all that those made.
+	WithMade *bool `form:"with_made,omitempty" json:"with_made,omitempty"`
+
 	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
@@ -2287,6 +2340,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/leases (the `ListLeases` operationId).
 	ListLeases(ctx context.Context, params *ListLeasesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListLoginLinks List login links, newest first
+	//
+	// Used or not, without their secret. One that is over is removed within some minutes.
+	//
+	// Corresponds with GET /v1/login-links (the `ListLoginLinks` operationId).
+	ListLoginLinks(ctx context.Context, params *ListLoginLinksParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// CreateLoginLinkWithBody Make a one-time login link
 	//
 	// Whoever opens the link and presses the button signs in as the caller's owner, once. The answer alone holds the secret; it is kept nowhere, so this route takes no Idempotency-Key.
@@ -2304,6 +2364,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/login-links (the `CreateLoginLink` operationId).
 	CreateLoginLink(ctx context.Context, body CreateLoginLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevokeLoginLink Revoke a login link that nobody has used
+	//
+	// It must have no scope that the caller's own token lacks. Revoking twice changes nothing. A used link is 409: its session is in the list of tokens.
+	//
+	// Corresponds with POST /v1/login-links/{id}/revoke (the `RevokeLoginLink` operationId).
+	RevokeLoginLink(ctx context.Context, id string, params *RevokeLoginLinkParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetOverview Count what needs a person
 	//
@@ -2423,7 +2490,7 @@ type ClientInterface interface {
 
 	// RevokeToken Revoke a token, or end a session
 	//
-	// The replica that answers refuses it at once, every other within 5 seconds. Revoking twice changes nothing.
+	// The replica that answers refuses it at once, every other within 5 seconds. Login links that it made and nobody has used end too. It must have no scope that the caller's own token lacks. Revoking twice changes nothing.
 	//
 	// Corresponds with POST /v1/tokens/{id}/revoke (the `RevokeToken` operationId).
 	RevokeToken(ctx context.Context, id string, params *RevokeTokenParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2976,6 +3043,23 @@ func (c *Client) ListLeases(ctx context.Context, params *ListLeasesParams, reqEd
 	return c.Client.Do(req)
 }
 
+// ListLoginLinks List login links, newest first
+//
+// Used or not, without their secret. One that is over is removed within some minutes.
+//
+// Corresponds with GET /v1/login-links (the `ListLoginLinks` operationId).
+func (c *Client) ListLoginLinks(ctx context.Context, params *ListLoginLinksParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLoginLinksRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // CreateLoginLinkWithBody Make a one-time login link
 //
 // Whoever opens the link and presses the button signs in as the caller's owner, once. The answer alone holds the secret; it is kept nowhere, so this route takes no Idempotency-Key.
@@ -3004,6 +3088,23 @@ func (c *Client) CreateLoginLinkWithBody(ctx context.Context, contentType string
 // Corresponds with POST /v1/login-links (the `CreateLoginLink` operationId).
 func (c *Client) CreateLoginLink(ctx context.Context, body CreateLoginLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateLoginLinkRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevokeLoginLink Revoke a login link that nobody has used
+//
+// It must have no scope that the caller's own token lacks. Revoking twice changes nothing. A used link is 409: its session is in the list of tokens.
+//
+// Corresponds with POST /v1/login-links/{id}/revoke (the `RevokeLoginLink` operationId).
+func (c *Client) RevokeLoginLink(ctx context.Context, id string, params *RevokeLoginLinkParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevokeLoginLinkRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3312,7 +3413,7 @@ func (c *Client) CreateToken(ctx context.Context, body CreateTokenJSONRequestBod
 
 // RevokeToken Revoke a token, or end a session
 //
-// The replica that answers refuses it at once, every other within 5 seconds. Revoking twice changes nothing.
+// The replica that answers refuses it at once, every other within 5 seconds. Login links that it made and nobody has used end too. It must have no scope that the caller's own token lacks. Revoking twice changes nothing.
 //
 // Corresponds with POST /v1/tokens/{id}/revoke (the `RevokeToken` operationId).
 func (c *Client) RevokeToken(ctx context.Context, id string, params *RevokeTokenParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4541,6 +4642,72 @@ func NewListLeasesRequest(server string, params *ListLeasesParams) (*http.Reques
 	return req, nil
 }
 
+// NewListLoginLinksRequest constructs an http.Request for the ListLoginLinks method
+func NewListLoginLinksRequest(server string, params *ListLoginLinksParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/login-links")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewCreateLoginLinkRequest calls the generic CreateLoginLink builder with application/json body
 func NewCreateLoginLinkRequest(server string, body CreateLoginLinkJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -4577,6 +4744,55 @@ func NewCreateLoginLinkRequestWithBody(server string, contentType string, body i
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewRevokeLoginLinkRequest constructs an http.Request for the RevokeLoginLink method
+func NewRevokeLoginLinkRequest(server string, id string, params *RevokeLoginLinkParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/login-links/%s/revoke", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -5525,6 +5741,33 @@ func NewRevokeTokenRequest(server string, id string, params *RevokeTokenParams) 
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.WithMade != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "with_made", *params.WithMade, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
@@ -5928,6 +6171,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/leases (the `ListLeases` operationId).
 	ListLeasesWithResponse(ctx context.Context, params *ListLeasesParams, reqEditors ...RequestEditorFn) (*ListLeasesResponse, error)
 
+	// ListLoginLinksWithResponse List login links, newest first
+	//
+	// Used or not, without their secret. One that is over is removed within some minutes.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/login-links (the `ListLoginLinks` operationId).
+	ListLoginLinksWithResponse(ctx context.Context, params *ListLoginLinksParams, reqEditors ...RequestEditorFn) (*ListLoginLinksResponse, error)
+
 	// CreateLoginLinkWithBodyWithResponse Make a one-time login link
 	//
 	// Whoever opens the link and presses the button signs in as the caller's owner, once. The answer alone holds the secret; it is kept nowhere, so this route takes no Idempotency-Key.
@@ -5945,6 +6197,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/login-links (the `CreateLoginLink` operationId).
 	CreateLoginLinkWithResponse(ctx context.Context, body CreateLoginLinkJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateLoginLinkResponse, error)
+
+	// RevokeLoginLinkWithResponse Revoke a login link that nobody has used
+	//
+	// It must have no scope that the caller's own token lacks. Revoking twice changes nothing. A used link is 409: its session is in the list of tokens.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/login-links/{id}/revoke (the `RevokeLoginLink` operationId).
+	RevokeLoginLinkWithResponse(ctx context.Context, id string, params *RevokeLoginLinkParams, reqEditors ...RequestEditorFn) (*RevokeLoginLinkResponse, error)
 
 	// GetOverviewWithResponse Count what needs a person
 	//
@@ -6088,7 +6349,7 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeTokenWithResponse Revoke a token, or end a session
 	//
-	// The replica that answers refuses it at once, every other within 5 seconds. Revoking twice changes nothing.
+	// The replica that answers refuses it at once, every other within 5 seconds. Login links that it made and nobody has used end too. It must have no scope that the caller's own token lacks. Revoking twice changes nothing.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -7106,6 +7367,49 @@ func (r ListLeasesResponse) ContentType() string {
 	return ""
 }
 
+type ListLoginLinksResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *LoginLinkPage
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r ListLoginLinksResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListLoginLinksResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListLoginLinksResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type CreateLoginLinkResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -7151,6 +7455,53 @@ func (r CreateLoginLinkResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CreateLoginLinkResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RevokeLoginLinkResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RevokedLink
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r RevokeLoginLinkResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RevokeLoginLinkResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RevokeLoginLinkResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -8420,6 +8771,21 @@ func (c *ClientWithResponses) ListLeasesWithResponse(ctx context.Context, params
 	return ParseListLeasesResponse(rsp)
 }
 
+// ListLoginLinksWithResponse List login links, newest first
+//
+// Used or not, without their secret. One that is over is removed within some minutes.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/login-links (the `ListLoginLinks` operationId).
+func (c *ClientWithResponses) ListLoginLinksWithResponse(ctx context.Context, params *ListLoginLinksParams, reqEditors ...RequestEditorFn) (*ListLoginLinksResponse, error) {
+	rsp, err := c.ListLoginLinks(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListLoginLinksResponse(rsp)
+}
+
 // CreateLoginLinkWithBodyWithResponse Make a one-time login link
 //
 // Whoever opens the link and presses the button signs in as the caller's owner, once. The answer alone holds the secret; it is kept nowhere, so this route takes no Idempotency-Key.
@@ -8448,6 +8814,21 @@ func (c *ClientWithResponses) CreateLoginLinkWithResponse(ctx context.Context, b
 		return nil, err
 	}
 	return ParseCreateLoginLinkResponse(rsp)
+}
+
+// RevokeLoginLinkWithResponse Revoke a login link that nobody has used
+//
+// It must have no scope that the caller's own token lacks. Revoking twice changes nothing. A used link is 409: its session is in the list of tokens.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/login-links/{id}/revoke (the `RevokeLoginLink` operationId).
+func (c *ClientWithResponses) RevokeLoginLinkWithResponse(ctx context.Context, id string, params *RevokeLoginLinkParams, reqEditors ...RequestEditorFn) (*RevokeLoginLinkResponse, error) {
+	rsp, err := c.RevokeLoginLink(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevokeLoginLinkResponse(rsp)
 }
 
 // GetOverviewWithResponse Count what needs a person
@@ -8700,7 +9081,7 @@ func (c *ClientWithResponses) CreateTokenWithResponse(ctx context.Context, body 
 
 // RevokeTokenWithResponse Revoke a token, or end a session
 //
-// The replica that answers refuses it at once, every other within 5 seconds. Revoking twice changes nothing.
+// The replica that answers refuses it at once, every other within 5 seconds. Login links that it made and nobody has used end too. It must have no scope that the caller's own token lacks. Revoking twice changes nothing.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10570,6 +10951,74 @@ func ParseListLeasesResponse(rsp *http.Response) (*ListLeasesResponse, error) {
 	return response, nil
 }
 
+// ParseListLoginLinksResponse parses an HTTP response from a ListLoginLinksWithResponse call
+func ParseListLoginLinksResponse(rsp *http.Response) (*ListLoginLinksResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListLoginLinksResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest LoginLinkPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseCreateLoginLinkResponse parses an HTTP response from a CreateLoginLinkWithResponse call
 func ParseCreateLoginLinkResponse(rsp *http.Response) (*CreateLoginLinkResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -10639,6 +11088,88 @@ func ParseCreateLoginLinkResponse(rsp *http.Response) (*CreateLoginLinkResponse,
 			return nil, err
 		}
 		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRevokeLoginLinkResponse parses an HTTP response from a RevokeLoginLinkWithResponse call
+func ParseRevokeLoginLinkResponse(rsp *http.Response) (*RevokeLoginLinkResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RevokeLoginLinkResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RevokedLink
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest Problem

@@ -6,6 +6,12 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
+type LoginLinkGetParams struct {
+	OwnerID    string
+	AfterHash  string
+	BeforeHash string
+}
+
 type LoginLinkInsertParams struct {
 	Hash           string
 	OwnerID        string
@@ -14,6 +20,38 @@ type LoginLinkInsertParams struct {
 	SessionSeconds int64
 	CreatedAt      coltype.Time
 	ExpiresAt      coltype.Time
+	CreatedBy      *string
+}
+
+type LoginLinkMakerParams struct {
+	Hash string
+}
+
+type LoginLinkMakerRow struct {
+	OwnerID   string
+	CreatedBy *string
+	ExpiresAt coltype.Time
+	UsedAt    coltype.Time
+	RevokedAt coltype.Time
+}
+
+type LoginLinkPageParams struct {
+	OwnerID    string
+	BeforeAt   coltype.Time
+	BeforeHash string
+	Max        int64
+}
+
+type LoginLinkRevokeMadeParams struct {
+	Now     coltype.Time
+	OwnerID string
+	Makers  string
+}
+
+type LoginLinkRevokeParams struct {
+	Now     coltype.Time
+	Hash    string
+	OwnerID string
 }
 
 // LoginLinkSweepParams has the fields of WorkerSweepParams.

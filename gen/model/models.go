@@ -63,6 +63,19 @@ type Lease struct {
 	ExpiresAt coltype.Time
 }
 
+type LoginLink struct {
+	Hash           string
+	OwnerID        string
+	Name           string
+	Scopes         coltype.JSON
+	SessionSeconds int64
+	CreatedAt      coltype.Time
+	ExpiresAt      coltype.Time
+	UsedAt         coltype.Time
+	CreatedBy      *string
+	RevokedAt      coltype.Time
+}
+
 type Owner struct {
 	ID        string
 	Name      string

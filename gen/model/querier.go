@@ -95,12 +95,18 @@ type Querier interface {
 	LeaseTake(ctx context.Context, arg LeaseTakeParams) (Lease, error)
 	// Keeps a new link; its secret is never stored.
 	LoginLinkInsert(ctx context.Context, arg LoginLinkInsertParams) error
+	// Ends a link that nobody has used; 0 rows if it is used, or over.
+	LoginLinkRevoke(ctx context.Context, arg LoginLinkRevokeParams) (int64, error)
+	// Ends the links that the tokens of a JSON list of ids made and nobody has used.
+	// Index login_links_by_maker.
+	LoginLinkRevokeMade(ctx context.Context, arg LoginLinkRevokeMadeParams) (int64, error)
 	// Removes links that ended before cutoff, used or not, the oldest first. Index
 	// login_links_by_expiry.
 	LoginLinkSweep(ctx context.Context, arg LoginLinkSweepParams) (int64, error)
 	// Uses a link up; no row if it is unknown, used or over, or ends after the latest
-	// end that one can have. Of two that come at
-	// once the second waits, and then finds used_at set.
+	// end that one can have. Of two that come at once the second waits, and then finds
+	// used_at set. The clock that a revocation wrote may be ahead of this one, so
+	// expires_at alone does not tell of it.
 	LoginLinkUse(ctx context.Context, arg LoginLinkUseParams) (LoginLinkUseRow, error)
 	// Sets it unless it is set: the first replica to come wins.
 	MetaInsert(ctx context.Context, arg MetaInsertParams) (int64, error)
@@ -135,10 +141,16 @@ type Querier interface {
 	// object of {completed_at, warning, progress} by job id, times in microseconds.
 	// Index runs_running_job.
 	RunSucceedMany(ctx context.Context, arg RunSucceedManyParams) ([]RunSucceedManyRow, error)
+	// A token that is valid at now. Until this transaction ends it cannot be revoked,
+	// so that what is made by it is there for whoever revokes it with all that it made.
+	TokenHold(ctx context.Context, arg TokenHoldParams) (Token, error)
 	// Keeps a new token; its text is never stored.
 	TokenInsert(ctx context.Context, arg TokenInsertParams) error
 	// Ends a token; 0 rows if it is unknown or ended before.
 	TokenRevoke(ctx context.Context, arg TokenRevokeParams) (int64, error)
+	// Ends what the tokens of a JSON list of ids made. Those that ended before come
+	// too: what they made may live. Index tokens_by_maker.
+	TokenRevokeMade(ctx context.Context, arg TokenRevokeMadeParams) ([]TokenRevokeMadeRow, error)
 	// Notes when a token was last seen; never moves the note back.
 	TokenSetLastUsed(ctx context.Context, arg TokenSetLastUsedParams) (int64, error)
 	// Removes sessions that ended before cutoff, the oldest first; tokens stay.

@@ -58,6 +58,13 @@ type Reader interface {
 	// The leases by name: one for each background work that one replica at a time
 	// does, so there are few, whatever the database holds. Primary key.
 	LeaseList(ctx context.Context, arg LeaseListParams) ([]Lease, error)
+	// One link of an owner, by the beginning of its hash. Index
+	// login_links_by_id.
+	LoginLinkGet(ctx context.Context, arg LoginLinkGetParams) (LoginLink, error)
+	// Who made a link, and what ended it. Primary key.
+	LoginLinkMaker(ctx context.Context, arg LoginLinkMakerParams) (LoginLinkMakerRow, error)
+	// The links that were not swept, newest first. Index login_links_by_created.
+	LoginLinkPage(ctx context.Context, arg LoginLinkPageParams) ([]LoginLink, error)
 	// One setting that the replicas of a database share.
 	MetaGet(ctx context.Context, arg MetaGetParams) (string, error)
 	// The owner of that name.

@@ -6,9 +6,8 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
-type TokenGetByHashParams struct {
-	Hash string
-}
+// TokenGetByHashParams has the fields of LoginLinkMakerParams.
+type TokenGetByHashParams = LoginLinkMakerParams
 
 type TokenGetByHashRow struct {
 	ID        string
@@ -25,6 +24,12 @@ type TokenGetByHashRow struct {
 // TokenGetParams has the fields of JobGetParams.
 type TokenGetParams = JobGetParams
 
+type TokenHoldParams struct {
+	ID      string
+	OwnerID string
+	Now     coltype.Time
+}
+
 type TokenInsertParams struct {
 	ID        string
 	OwnerID   string
@@ -34,10 +39,22 @@ type TokenInsertParams struct {
 	CreatedAt coltype.Time
 	ExpiresAt coltype.Time
 	Kind      string
+	CreatedBy *string
 }
 
 // TokenPageParams has the fields of JobPageParams.
 type TokenPageParams = JobPageParams
+
+type TokenRevokeMadeParams struct {
+	RevokedAt coltype.Time
+	OwnerID   string
+	Makers    string
+}
+
+type TokenRevokeMadeRow struct {
+	ID        string
+	RevokedAt coltype.Time
+}
 
 type TokenRevokeParams struct {
 	RevokedAt coltype.Time

@@ -11,9 +11,41 @@ import (
 	"github.com/stint-run/stint/gen/model"
 )
 
+const LoginLinkGet = `-- name: LoginLinkGet :one
+select hash, owner_id, name, scopes, session_seconds, created_at, expires_at, used_at, created_by, revoked_at
+from login_links
+where owner_id = $1
+    and hash > $2
+    and hash < $3
+order by hash
+limit 1
+`
+
+type LoginLinkGetParams = model.LoginLinkGetParams
+
+// One link of an owner, by the beginning of its hash. Index
+// login_links_by_id.
+func (q *Queries) LoginLinkGet(ctx context.Context, arg LoginLinkGetParams) (LoginLink, error) {
+	row := q.db.QueryRow(ctx, LoginLinkGet, arg.OwnerID, arg.AfterHash, arg.BeforeHash)
+	var i LoginLink
+	err := row.Scan(
+		&i.Hash,
+		&i.OwnerID,
+		&i.Name,
+		&i.Scopes,
+		&i.SessionSeconds,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.UsedAt,
+		&i.CreatedBy,
+		&i.RevokedAt,
+	)
+	return i, err
+}
+
 const LoginLinkInsert = `-- name: LoginLinkInsert :exec
-insert into login_links (hash, owner_id, name, scopes, session_seconds, created_at, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7)
+insert into login_links (hash, owner_id, name, scopes, session_seconds, created_at, expires_at, created_by)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
 `
 
 type LoginLinkInsertParams = model.LoginLinkInsertParams
@@ -28,8 +60,122 @@ func (q *Queries) LoginLinkInsert(ctx context.Context, arg LoginLinkInsertParams
 		arg.SessionSeconds,
 		arg.CreatedAt,
 		arg.ExpiresAt,
+		arg.CreatedBy,
 	)
 	return err
+}
+
+const LoginLinkMaker = `-- name: LoginLinkMaker :one
+select owner_id, created_by, expires_at, used_at, revoked_at
+from login_links
+where hash = $1
+`
+
+type LoginLinkMakerParams = model.LoginLinkMakerParams
+
+type LoginLinkMakerRow = model.LoginLinkMakerRow
+
+// Who made a link, and what ended it. Primary key.
+func (q *Queries) LoginLinkMaker(ctx context.Context, arg LoginLinkMakerParams) (LoginLinkMakerRow, error) {
+	row := q.db.QueryRow(ctx, LoginLinkMaker, arg.Hash)
+	var i LoginLinkMakerRow
+	err := row.Scan(
+		&i.OwnerID,
+		&i.CreatedBy,
+		&i.ExpiresAt,
+		&i.UsedAt,
+		&i.RevokedAt,
+	)
+	return i, err
+}
+
+const LoginLinkPage = `-- name: LoginLinkPage :many
+select hash, owner_id, name, scopes, session_seconds, created_at, expires_at, used_at, created_by, revoked_at
+from login_links
+where owner_id = $1
+    and (created_at, hash) < ($2, coalesce(cast($3 as text), ''))
+order by created_at desc, hash desc
+limit cast($4 as bigint)
+`
+
+type LoginLinkPageParams = model.LoginLinkPageParams
+
+// The links that were not swept, newest first. Index login_links_by_created.
+func (q *Queries) LoginLinkPage(ctx context.Context, arg LoginLinkPageParams) ([]LoginLink, error) {
+	rows, err := q.db.Query(ctx, LoginLinkPage,
+		arg.OwnerID,
+		arg.BeforeAt,
+		arg.BeforeHash,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []LoginLink{}
+	for rows.Next() {
+		var i LoginLink
+		if err := rows.Scan(
+			&i.Hash,
+			&i.OwnerID,
+			&i.Name,
+			&i.Scopes,
+			&i.SessionSeconds,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.UsedAt,
+			&i.CreatedBy,
+			&i.RevokedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const LoginLinkRevoke = `-- name: LoginLinkRevoke :execrows
+update login_links
+set revoked_at = $1, expires_at = $1
+where hash = $2
+    and owner_id = $3
+    and used_at is null
+    and expires_at > $1
+`
+
+type LoginLinkRevokeParams = model.LoginLinkRevokeParams
+
+// Ends a link that nobody has used; 0 rows if it is used, or over.
+func (q *Queries) LoginLinkRevoke(ctx context.Context, arg LoginLinkRevokeParams) (int64, error) {
+	result, err := q.db.Exec(ctx, LoginLinkRevoke, arg.Now, arg.Hash, arg.OwnerID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const LoginLinkRevokeMade = `-- name: LoginLinkRevokeMade :execrows
+update login_links
+set revoked_at = $1, expires_at = case when expires_at < $1 then expires_at else $1 end
+where owner_id = $2
+    and created_by = any(array(select json_array_elements_text(cast(cast($3 as text) as json))))
+    and used_at is null
+    and revoked_at is null
+`
+
+type LoginLinkRevokeMadeParams = model.LoginLinkRevokeMadeParams
+
+// Ends the links that the tokens of a JSON list of ids made and nobody has used.
+// Index login_links_by_maker.
+func (q *Queries) LoginLinkRevokeMade(ctx context.Context, arg LoginLinkRevokeMadeParams) (int64, error) {
+	result, err := q.db.Exec(ctx, LoginLinkRevokeMade, arg.Now, arg.OwnerID, arg.Makers)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const LoginLinkSweep = `-- name: LoginLinkSweep :execrows
@@ -60,6 +206,7 @@ update login_links
 set used_at = $1
 where hash = $2
     and used_at is null
+    and revoked_at is null
     and expires_at > $1
     and expires_at <= $3
 returning owner_id, name, scopes, session_seconds
@@ -70,8 +217,9 @@ type LoginLinkUseParams = model.LoginLinkUseParams
 type LoginLinkUseRow = model.LoginLinkUseRow
 
 // Uses a link up; no row if it is unknown, used or over, or ends after the latest
-// end that one can have. Of two that come at
-// once the second waits, and then finds used_at set.
+// end that one can have. Of two that come at once the second waits, and then finds
+// used_at set. The clock that a revocation wrote may be ahead of this one, so
+// expires_at alone does not tell of it.
 func (q *Queries) LoginLinkUse(ctx context.Context, arg LoginLinkUseParams) (LoginLinkUseRow, error) {
 	row := q.db.QueryRow(ctx, LoginLinkUse, arg.Now, arg.Hash, arg.Latest)
 	var i LoginLinkUseRow

@@ -69,9 +69,42 @@ func (q *Queries) TokenGetByHash(ctx context.Context, arg TokenGetByHashParams) 
 	return i, err
 }
 
+const TokenHold = `-- name: TokenHold :one
+select id, owner_id, name, hash, scopes, created_at, expires_at, last_used_at, revoked_at, kind, created_by
+from tokens
+where id = $1
+    and owner_id = $2
+    and revoked_at is null
+    and (expires_at is null or expires_at > $3)
+for share
+`
+
+type TokenHoldParams = model.TokenHoldParams
+
+// A token that is valid at now. Until this transaction ends it cannot be revoked,
+// so that what is made by it is there for whoever revokes it with all that it made.
+func (q *Queries) TokenHold(ctx context.Context, arg TokenHoldParams) (Token, error) {
+	row := q.db.QueryRow(ctx, TokenHold, arg.ID, arg.OwnerID, arg.Now)
+	var i Token
+	err := row.Scan(
+		&i.ID,
+		&i.OwnerID,
+		&i.Name,
+		&i.Hash,
+		&i.Scopes,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.LastUsedAt,
+		&i.RevokedAt,
+		&i.Kind,
+		&i.CreatedBy,
+	)
+	return i, err
+}
+
 const TokenInsert = `-- name: TokenInsert :exec
-insert into tokens (id, owner_id, name, hash, scopes, created_at, expires_at, kind)
-values ($1, $2, $3, $4, $5, $6, $7, $8)
+insert into tokens (id, owner_id, name, hash, scopes, created_at, expires_at, kind, created_by)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 `
 
 type TokenInsertParams = model.TokenInsertParams
@@ -87,6 +120,7 @@ func (q *Queries) TokenInsert(ctx context.Context, arg TokenInsertParams) error 
 		arg.CreatedAt,
 		arg.ExpiresAt,
 		arg.Kind,
+		arg.CreatedBy,
 	)
 	return err
 }
@@ -157,6 +191,40 @@ func (q *Queries) TokenRevoke(ctx context.Context, arg TokenRevokeParams) (int64
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const TokenRevokeMade = `-- name: TokenRevokeMade :many
+update tokens
+set revoked_at = coalesce(revoked_at, $1)
+where owner_id = $2
+    and created_by = any(array(select json_array_elements_text(cast(cast($3 as text) as json))))
+returning id, revoked_at
+`
+
+type TokenRevokeMadeParams = model.TokenRevokeMadeParams
+
+type TokenRevokeMadeRow = model.TokenRevokeMadeRow
+
+// Ends what the tokens of a JSON list of ids made. Those that ended before come
+// too: what they made may live. Index tokens_by_maker.
+func (q *Queries) TokenRevokeMade(ctx context.Context, arg TokenRevokeMadeParams) ([]TokenRevokeMadeRow, error) {
+	rows, err := q.db.Query(ctx, TokenRevokeMade, arg.RevokedAt, arg.OwnerID, arg.Makers)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []TokenRevokeMadeRow{}
+	for rows.Next() {
+		var i TokenRevokeMadeRow
+		if err := rows.Scan(&i.ID, &i.RevokedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const TokenSetLastUsed = `-- name: TokenSetLastUsed :execrows

@@ -14,6 +14,8 @@ type JobKind = model.JobKind
 
 type Lease = model.Lease
 
+type LoginLink = model.LoginLink
+
 type Owner = model.Owner
 
 type Proposal = model.Proposal

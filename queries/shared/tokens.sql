@@ -14,8 +14,8 @@ where t.hash = @hash;
 
 -- name: TokenInsert :exec
 -- Keeps a new token; its text is never stored.
-insert into tokens (id, owner_id, name, hash, scopes, created_at, expires_at, kind)
-values (@id, @owner_id, @name, @hash, @scopes, @created_at, @expires_at, @kind);
+insert into tokens (id, owner_id, name, hash, scopes, created_at, expires_at, kind, created_by)
+values (@id, @owner_id, @name, @hash, @scopes, @created_at, @expires_at, @kind, @created_by);
 
 -- name: TokenPage :many
 -- The tokens, newest first. Index tokens_by_created.

@@ -12,6 +12,13 @@ var Tokens = keyset.Plain("tokens",
 		return model.TokenPageParams{OwnerID: ownerID, BeforeAt: from.At, BeforeID: from.ID, Max: max}
 	}, model.Reader.TokenPage)
 
+// Links is an owner's login links that were not swept, newest first.
+var Links = keyset.Plain("login_links",
+	func(l model.LoginLink) keyset.Position { return keyset.Position{At: l.CreatedAt, ID: linkPosition(l)} },
+	func(ownerID string, from keyset.Position, max int64) model.LoginLinkPageParams {
+		return model.LoginLinkPageParams{OwnerID: ownerID, BeforeAt: from.At, BeforeHash: from.ID, Max: max}
+	}, model.Reader.LoginLinkPage)
+
 // Leases is all leases, by name: they belong to the instance, not to an owner.
 var Leases = keyset.Plain("leases",
 	func(l model.Lease) keyset.Position { return keyset.Position{At: l.TakenAt, ID: l.Name} },

@@ -2,7 +2,7 @@ package control
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -29,63 +29,20 @@ const (
 	loginBatch  = 500
 )
 
-// LinkIn is what a login link is for.
-type LinkIn struct {
-	OwnerID string
-	Name    string   // of who signs in: the session's; 1 to 255 bytes
-	Scopes  []string // of the session; known ones, at least one
-	Life    time.Duration
-	Session time.Duration // how long the session lasts
-}
-
-// Link is a login link as it was kept.
-type Link = model.LoginLinkInsertParams
-
-// LoginPath is where the link with that secret leads, on whatever address the
-// server has. What follows the # stays in the browser, so that no proxy, log or
-// Referer ever holds it.
-func LoginPath(secret string) string { return "/login#" + secret }
-
-// NewLink makes a login link and returns its secret, which is kept nowhere: the
-// database has its SHA-256. What is out of its bounds is a 422.
-func NewLink(ctx context.Context, q model.Querier, now coltype.Time, in LinkIn) (string, Link, error) {
-	if items := in.faults(now); len(items) > 0 {
-		return "", Link{}, fault.Invalid(items...)
-	}
-	scopes, err := scopesText(in.Scopes)
-	if err != nil {
-		return "", Link{}, err
-	}
-	secret := newSecret(linkPrefix)
-	link := Link{
-		Hash: hashSecret(secret), OwnerID: in.OwnerID, Name: in.Name, Scopes: scopes,
-		SessionSeconds: int64(in.Session / time.Second), CreatedAt: now, ExpiresAt: now.Add(in.Life),
-	}
-	if err := q.LoginLinkInsert(ctx, link); err != nil {
-		return "", Link{}, fmt.Errorf("keep login link: %w", err)
-	}
-	return secret, link, nil
-}
-
-func (in LinkIn) faults(now coltype.Time) []fault.Item {
-	items := TokenIn{Name: in.Name, Scopes: in.Scopes}.faults(now)
-	if in.Life < MinLinkLife || in.Life > MaxLinkLife {
-		items = append(items, fault.Item{Pointer: "/ttl_seconds", Detail: "must be 60 to 3600"})
-	}
-	if in.Session < MinSessionLife || in.Session > MaxSessionLife {
-		items = append(items, fault.Item{Pointer: "/session_seconds", Detail: "must be 300 to 2592000"})
-	}
-	return items
-}
-
-// Login uses a link up and begins its session. It returns the secret for the
-// session's cookie. A link that is malformed, unknown, used or over is the
-// fault login_link_invalid, all alike.
+// Login uses a link up and begins its session, which ends with the link's maker at
+// the latest. It returns the secret for the session's cookie. A link that is
+// malformed, unknown, used or over, or whose maker is, is the fault
+// login_link_invalid, all alike.
 func Login(ctx context.Context, q model.Querier, now coltype.Time, secret string) (string, model.Token, error) {
 	if !wellFormed(linkPrefix, secret) {
 		return "", model.Token{}, fault.LoginLinkInvalid()
 	}
-	link, err := q.LoginLinkUse(ctx, model.LoginLinkUseParams{Hash: hashSecret(secret), Now: now, Latest: now.Add(MaxLinkLife + store.Apart)})
+	hash := hashSecret(secret)
+	by, err := makerOfLink(ctx, q, now, hash)
+	if err != nil {
+		return "", model.Token{}, err
+	}
+	link, err := q.LoginLinkUse(ctx, model.LoginLinkUseParams{Hash: hash, Now: now, Latest: now.Add(MaxLinkLife + store.Apart)})
 	if store.NotFound(err) {
 		return "", model.Token{}, fault.LoginLinkInvalid()
 	}
@@ -93,16 +50,43 @@ func Login(ctx context.Context, q model.Querier, now coltype.Time, secret string
 		return "", model.Token{}, fmt.Errorf("use login link: %w", err)
 	}
 	in := TokenIn{OwnerID: link.OwnerID, Name: link.Name, ExpiresAt: now.Add(time.Duration(link.SessionSeconds) * time.Second)}
-	if err := json.Unmarshal(link.Scopes, &in.Scopes); err != nil {
+	if in.Scopes, err = scopesOf(link.Scopes); err != nil {
 		return "", model.Token{}, fmt.Errorf("read scopes of login link: %w", err)
 	}
-	return in.issue(ctx, q, now, Session)
+	return in.issue(ctx, q, now, Session, by)
 }
 
-// EndSession ends the session that p stands for. One that is over, or no longer
+// makerOfLink holds the maker of a link that can be used: one that cannot costs as
+// many statements as an unknown one, so that nobody learns which it is. It comes before the link is used up: whoever
+// revokes a token locks it first and its links then, and two that lock in turn
+// must do so in one order.
+func makerOfLink(ctx context.Context, q model.Querier, now coltype.Time, hash string) (maker, error) {
+	link, err := q.LoginLinkMaker(ctx, model.LoginLinkMakerParams{Hash: hash})
+	if store.NotFound(err) {
+		return maker{}, fault.LoginLinkInvalid()
+	}
+	if err != nil {
+		return maker{}, fmt.Errorf("look up login link: %w", err)
+	}
+	if !link.UsedAt.IsZero() || !link.RevokedAt.IsZero() || !now.Before(link.ExpiresAt) {
+		return maker{}, fault.LoginLinkInvalid()
+	}
+	if link.CreatedBy == nil {
+		return maker{}, nil
+	}
+	by, err := hold(ctx, q, now, link.OwnerID, *link.CreatedBy)
+	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Code == fault.Unauthorized().Code {
+		err = fault.LoginLinkInvalid()
+	}
+	return by, err
+}
+
+// EndSession ends the session that p stands for, and the links that it made and
+// nobody has used. One that is over, or no longer
 // listed, is no fault.
 func EndSession(ctx context.Context, q model.Querier, now coltype.Time, p Principal) error {
-	return revoke(ctx, q, now, p.OwnerID, p.TokenID)
+	_, err := revoke(ctx, q, now, p.OwnerID, p.TokenID)
+	return err
 }
 
 // LoginLoops are the passes that remove links and sessions that are long over.

@@ -127,7 +127,7 @@ func TestRevokedTokenWorksForAtMostFiveSeconds(t *testing.T) {
 		v := control.NewVerifier(s)
 		admitted(t, v, text, true)
 		err := s.Tx(t.Context(), func(q model.Querier) error {
-			_, err := control.Revoke(t.Context(), q, dbtest.T0, owner.ID, row.ID)
+			_, err := control.Revoke(t.Context(), q, dbtest.T0, control.RevokeIn{OwnerID: owner.ID, ID: row.ID, Scopes: []string{"admin"}})
 			return err
 		})
 		if err != nil {

@@ -154,7 +154,7 @@ func (v *Verifier) lookUp(ctx context.Context, hash string, now coltype.Time) (*
 
 func principalOf(row model.TokenGetByHashRow) (Principal, error) {
 	p := Principal{
-		OwnerID: row.OwnerID, OwnerName: row.OwnerName, TokenID: row.ID, TokenName: row.Name,
+		OwnerID: row.OwnerID, OwnerName: row.OwnerName, TokenID: row.ID, TokenName: readableName(row.Name, row.ID),
 		Kind: row.Kind, ExpiresAt: row.ExpiresAt,
 	}
 	if err := json.Unmarshal(row.Scopes, &p.Scopes); err != nil {

@@ -99,6 +99,7 @@ var (
 	cursors = regexp.MustCompile(`(next_cursor": "|cursor=)[A-Za-z0-9_-]{20,}`)
 	texts   = regexp.MustCompile(`stint_(session_|login_)?[0-9A-Za-z]{33}`)
 	leases  = regexp.MustCompile(`[A-Z2-7]{26}\.(job_)`)
+	links   = regexp.MustCompile(`link_[0-9a-f]{32}`)
 	uuids   = regexp.MustCompile(`([a-z]+)_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
 	holders = regexp.MustCompile(`("holder": ")[^"]+-\d+-[a-z2-7]{8}"`)
 	counted = regexp.MustCompile(`(kind|owner)-\d+`)
@@ -115,6 +116,7 @@ func normal(text string) string {
 	text = leases.ReplaceAllString(text, "<lease>.$1")
 	text = reqIDs.ReplaceAllString(text, "<request>")
 	text = holders.ReplaceAllString(text, `${1}<holder>"`)
+	text = links.ReplaceAllString(text, "link_<id>")
 	text = counted.ReplaceAllString(text, "$1-n")
 	seen := map[string]string{}
 	return uuids.ReplaceAllStringFunc(text, func(id string) string {

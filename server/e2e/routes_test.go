@@ -36,9 +36,17 @@ var rows = map[string]row{
 	"create-login-link": func(*apitest.Client) target {
 		return target{body: `{"name":"ada","scopes":["tokens:write"],"ttl_seconds":60,"session_seconds":300}`}
 	},
+	"list-login-links": func(c *apitest.Client) target {
+		link(c, `,"scopes":["tokens:write"]`)
+		return target{query: "?limit=1"}
+	},
+	"revoke-login-link": func(c *apitest.Client) target {
+		made := c.Must(201, "/v1/login-links", `{"name":"old","scopes":["tokens:write"]}`)
+		return target{param: made.Str("login_link.id")}
+	},
 	"revoke-token": func(c *apitest.Client) target {
-		made := c.Must(201, "/v1/tokens", `{"name":"old","scopes":["explore"]}`)
-		return target{param: made.Str("token.id")}
+		made := c.Must(201, "/v1/tokens", `{"name":"old","scopes":["tokens:write"]}`)
+		return target{param: made.Str("token.id"), query: "?with_made=true"}
 	},
 
 	"list-leases": func(c *apitest.Client) target {

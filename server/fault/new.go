@@ -1,6 +1,9 @@
 package fault
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Invalid is a body that parses but breaks rules.
 func Invalid(items ...Item) *Fault {
@@ -36,10 +39,14 @@ func Unauthorized() *Fault {
 	return New("unauthorized", "The request needs a valid token: Authorization: Bearer stint_….")
 }
 
-// Forbidden is a token without the scope.
-func Forbidden(scope string) *Fault {
-	f := New("forbidden", "The token lacks the scope "+scope+".")
-	f.Scope = scope
+// Forbidden is a token without those scopes: one or more.
+func Forbidden(scopes ...string) *Fault {
+	noun := "scope"
+	if len(scopes) > 1 {
+		noun = "scopes"
+	}
+	f := New("forbidden", "The token lacks the "+noun+" "+strings.Join(scopes, ", ")+".")
+	f.Scope = scopes[0]
 	return f
 }
 
@@ -56,6 +63,11 @@ func InsecureLogin() *Fault {
 // LoginLinkInvalid is a link that begins no session. It never says why.
 func LoginLinkInvalid() *Fault {
 	return New("login_link_invalid", "The login link is unknown, used or too old; stint login makes a new one.")
+}
+
+// LinkUsed is the revocation of a link that has begun its session.
+func LinkUsed() *Fault {
+	return New("state_conflict", "The link was used before: end the session that it began, which is in the list of tokens.").With("state", "used")
 }
 
 // NotFound is an id or route that names nothing the caller may see.

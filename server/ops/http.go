@@ -24,14 +24,21 @@ func Routes(a *web.API) {
 		Scope:       web.ScopeTokensWrite, Status: http.StatusCreated, NoIdempotency: true}, h.create)
 	web.List(a, web.Op{Path: "/v1/tokens", ID: "list-tokens", Summary: "List tokens, newest first", Scope: web.ScopeTokensWrite}, listedTokens)
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/tokens/{id}/revoke", ID: "revoke-token", Summary: "Revoke a token, or end a session",
-		Description: "The replica that answers refuses it at once, every other within 5 seconds. Revoking twice changes nothing.",
-		Scope:       web.ScopeTokensWrite}, h.revoke)
+		Description: "The replica that answers refuses it at once, every other within 5 seconds. Login links that it made and nobody has used end too. " +
+			"It must have no scope that the caller's own token lacks. Revoking twice changes nothing.",
+		Scope: web.ScopeTokensWrite}, h.revoke)
 	web.List(a, web.Op{Path: "/v1/leases", ID: "list-leases", Summary: "List the leases of background work, by name",
 		Description: "They belong to the instance: every owner sees the same ones.",
 		Scope:       web.ScopeOpsRead}, listedLeases)
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/login-links", ID: "create-login-link", Summary: "Make a one-time login link",
 		Description: "Whoever opens the link and presses the button signs in as the caller's owner, once. The answer alone holds the secret; it is kept nowhere, so this route takes no Idempotency-Key.",
 		Scope:       web.ScopeTokensWrite, Tag: "tokens", Status: http.StatusCreated, NoIdempotency: true}, h.createLink)
+	web.List(a, web.Op{Path: "/v1/login-links", ID: "list-login-links", Summary: "List login links, newest first",
+		Description: "Used or not, without their secret. One that is over is removed within some minutes.",
+		Scope:       web.ScopeTokensWrite, Tag: "tokens"}, listedLinks)
+	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/login-links/{id}/revoke", ID: "revoke-login-link", Summary: "Revoke a login link that nobody has used",
+		Description: "It must have no scope that the caller's own token lacks. Revoking twice changes nothing. A used link is 409: its session is in the list of tokens.",
+		Scope:       web.ScopeTokensWrite, Tag: "tokens", Faults: []string{"state_conflict"}}, h.revokeLink)
 	web.List(a, web.Op{Path: "/v1/workers", ID: "list-workers", Summary: "List workers, by name",
 		Description: "Who claimed or finished a job in the last seven days.",
 		Scope:       web.ScopeOpsRead}, listedWorkers)
@@ -59,9 +66,9 @@ func (h *routes) whoami(ctx context.Context, _ model.Reader, _ coltype.Time, _ *
 
 type createInput struct {
 	Body struct {
-		Name      string       `json:"name" minLength:"1" doc:"For people."`
+		Name      web.Name     `json:"name" minLength:"1" doc:"For people."`
 		Scopes    []string     `json:"scopes" minItems:"1" doc:"What the token may do; none that the caller's own token lacks."`
-		ExpiresAt coltype.Time `json:"expires_at,omitempty" doc:"Absent: never."`
+		ExpiresAt coltype.Time `json:"expires_at,omitempty" doc:"With the caller's own token at the latest, whatever is asked for. Absent: never, or with that token."`
 	}
 }
 
@@ -78,13 +85,8 @@ type createdToken struct {
 
 func (h *routes) create(ctx context.Context, q model.Querier, now coltype.Time, in *createInput) (web.Answer[createdToken], error) {
 	caller := web.Caller(ctx)
-	for _, scope := range in.Body.Scopes {
-		if !caller.Allows(scope) {
-			return web.Answer[createdToken]{}, fault.Forbidden(scope)
-		}
-	}
 	text, token, err := control.Issue(ctx, q, now, control.TokenIn{
-		OwnerID: caller.OwnerID, Name: in.Body.Name, Scopes: in.Body.Scopes, ExpiresAt: in.Body.ExpiresAt,
+		OwnerID: caller.OwnerID, Name: string(in.Body.Name), Scopes: in.Body.Scopes, ExpiresAt: in.Body.ExpiresAt, CreatedBy: caller.TokenID,
 	})
 	if err != nil {
 		return web.Answer[createdToken]{}, err
@@ -97,24 +99,4 @@ var listedTokens = web.ListOf[web.PageQuery, model.Token, tokenJSON]{
 	Kind: "tokens", Order: web.Newest,
 	Page: web.PageOf(control.Tokens, func(ownerID string, _ *web.PageQuery) string { return ownerID }),
 	Item: func(t model.Token, _ coltype.Time) tokenJSON { return tokenOf(t) },
-}
-
-type revokeInput struct {
-	ID string `path:"id"`
-}
-
-// tokenAnswer is a token after a change.
-type tokenAnswer struct {
-	Token tokenJSON `json:"token"`
-}
-
-func (h *routes) revoke(ctx context.Context, q model.Querier, now coltype.Time, in *revokeInput) (web.Answer[tokenAnswer], error) {
-	token, err := control.Revoke(ctx, q, now, web.Caller(ctx).OwnerID, in.ID)
-	if err != nil {
-		return web.Answer[tokenAnswer]{}, err
-	}
-	return web.Answer[tokenAnswer]{
-		Body:  tokenAnswer{Token: tokenOf(token)},
-		After: func() { h.api.EndToken(in.ID, now) },
-	}, nil
 }

@@ -20,6 +20,7 @@ type tokenJSON struct {
 	ExpiresAt  coltype.Time `json:"expires_at" nullable:"true"`
 	LastUsedAt coltype.Time `json:"last_used_at" nullable:"true" doc:"To the minute."`
 	RevokedAt  coltype.Time `json:"revoked_at" nullable:"true"`
+	CreatedBy  *string      `json:"created_by" nullable:"true" doc:"The token or session that made it, or made the login link that began it; null: the command line on the database itself, or a server of release 0010 or before."`
 }
 
 // namesOf are the scopes that control wrote into a row.
@@ -32,6 +33,6 @@ func namesOf(text coltype.JSON) []string {
 func tokenOf(t model.Token) tokenJSON {
 	return tokenJSON{
 		ID: t.ID, Kind: t.Kind, Name: t.Name, Scopes: namesOf(t.Scopes), CreatedAt: t.CreatedAt,
-		ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt, RevokedAt: t.RevokedAt,
+		ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt, RevokedAt: t.RevokedAt, CreatedBy: t.CreatedBy,
 	}
 }

@@ -12,14 +12,14 @@ import (
 
 // proposalBody is a proposal to open.
 type proposalBody struct {
-	Stream string  `json:"stream" minLength:"1" doc:"What the change is to go into, such as a branch."`
-	Head   string  `json:"head" minLength:"1" doc:"What holds the change, such as a branch."`
-	Base   *string `json:"base,omitempty" minLength:"1" doc:"What the change was made from, such as a commit."`
-	Title  string  `json:"title" minLength:"1" maxLength:"512"`
-	Body   *string `json:"body,omitempty" maxLength:"65536" doc:"Up to 64 KiB."`
-	Author *string `json:"author,omitempty" minLength:"1" doc:"Absent: the token's name."`
-	URL    *string `json:"url,omitempty" minLength:"1" doc:"Where people look at it: http or https."`
-	RunID  *string `json:"run_id,omitempty" minLength:"1" doc:"The run that made it. It need not be known yet, or any more."`
+	Stream string    `json:"stream" minLength:"1" doc:"What the change is to go into, such as a branch."`
+	Head   string    `json:"head" minLength:"1" doc:"What holds the change, such as a branch."`
+	Base   *string   `json:"base,omitempty" minLength:"1" doc:"What the change was made from, such as a commit."`
+	Title  web.Name  `json:"title" minLength:"1" maxLength:"512"`
+	Body   *string   `json:"body,omitempty" maxLength:"65536" doc:"Up to 64 KiB."`
+	Author *web.Name `json:"author,omitempty" minLength:"1" doc:"Absent: the token's name."`
+	URL    *string   `json:"url,omitempty" minLength:"1" doc:"Where people look at it: http or https."`
+	RunID  *string   `json:"run_id,omitempty" minLength:"1" doc:"The run that made it. It need not be known yet, or any more."`
 }
 
 type createInput struct {
@@ -33,7 +33,6 @@ func (in *createInput) Faults() (faults []fault.Item) {
 	faults = append(faults, unclear("/stream", &b.Stream)...)
 	faults = append(faults, unclear("/head", &b.Head)...)
 	faults = append(faults, unclear("/base", b.Base)...)
-	faults = append(faults, unclear("/author", b.Author)...)
 	faults = append(faults, unlinkable("/url", b.URL)...)
 	return append(faults, overlong("/body", b.Body)...)
 }
@@ -48,10 +47,10 @@ func create(ctx context.Context, q model.Querier, now coltype.Time, in *createIn
 	caller, b := web.Caller(ctx), in.Body
 	author := caller.TokenName
 	if b.Author != nil {
-		author = *b.Author
+		author = string(*b.Author)
 	}
 	got, err := Create(ctx, q, now, ProposalIn{
-		OwnerID: caller.OwnerID, RepoID: in.Repo, Stream: b.Stream, Head: b.Head, Base: b.Base, Title: b.Title,
+		OwnerID: caller.OwnerID, RepoID: in.Repo, Stream: b.Stream, Head: b.Head, Base: b.Base, Title: string(b.Title),
 		Body: b.Body, Author: author, URL: b.URL, RunID: b.RunID, Actor: caller.TokenName,
 	})
 	if err != nil {

@@ -55,6 +55,7 @@ type API struct {
 	huma     huma.API
 	free     freeForm
 	clean    cleaning
+	names    names
 	routes   map[string]*route // by method and pattern of the router
 	served   map[string]bool   // the same of every route, of the edge's own too
 	metrics  Metrics
@@ -90,6 +91,7 @@ func New(c Config) *API {
 		echo:     echo.New(),
 		free:     freeForm{},
 		clean:    cleaning{},
+		names:    names{},
 		routes:   map[string]*route{},
 		served:   map[string]bool{http.MethodGet + " " + metricsPath: true},
 		metrics:  c.Metrics,

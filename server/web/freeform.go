@@ -30,21 +30,22 @@ var (
 
 // bodySchema is the schema of a request body. Its members of the types
 // coltype.JSON and map[string]coltype.JSON are free-form, those of the type
-// CleanText are cleaned. It panics on one without a bound, and on any other value
+// CleanText are cleaned, those of the type Name held against their rule. It panics on one without a bound, and on any other value
 // that the schema cannot describe.
 func (a *API) bodySchema(t reflect.Type, hint string) *huma.Schema {
 	s := a.schema(t, hint)
-	f := finder{registry: a.huma.OpenAPI().Components.Schemas, free: a.free, clean: a.clean, seen: map[reflect.Type]bool{}}
+	f := finder{registry: a.huma.OpenAPI().Components.Schemas, free: a.free, clean: a.clean, names: a.names, seen: map[reflect.Type]bool{}}
 	f.value(t, s)
 	return s
 }
 
-// finder walks a type beside its schema and notes what is free-form, and what is
-// cleaned.
+// finder walks a type beside its schema and notes what is free-form, what is
+// cleaned, and what is a name.
 type finder struct {
 	registry huma.Registry
 	free     freeForm
 	clean    cleaning
+	names    names
 	seen     map[reflect.Type]bool // structs, so that the walk of a recursive type ends
 }
 
@@ -56,7 +57,7 @@ func (f finder) value(t reflect.Type, s *huma.Schema) {
 	switch kind := t.Kind(); {
 	case t == anyJSON, t == rawJSON, kind == reflect.Interface:
 		panic(fmt.Sprintf("web: a body holds %s: only a member of type %s, or of a map of it, is free-form", t, anyJSON))
-	case t == cleanText:
+	case t == cleanText, t == nameText:
 		panic(fmt.Sprintf("web: a body holds %s that is no member of an object", t))
 	case s.Type == huma.TypeArray:
 		f.value(t.Elem(), s.Items)
@@ -81,6 +82,8 @@ func (f finder) members(t reflect.Type, s *huma.Schema) {
 			f.free[member] = boundOf(t, field)
 		case field.Type == cleanText:
 			f.clean.note(member, boundOf(t, field))
+		case isName(field.Type):
+			f.names.note(member)
 		default:
 			f.value(field.Type, member)
 		}

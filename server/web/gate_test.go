@@ -149,7 +149,7 @@ func TestDecompressionStopsAtTheBound(t *testing.T) {
 
 // newAPI is an API without routes, for the gate alone.
 func newAPI() *API {
-	a := &API{free: freeForm{}, clean: cleaning{}}
+	a := &API{free: freeForm{}, clean: cleaning{}, names: names{}}
 	a.huma = huma.NewAPI(a.humaConfig("test"), nil)
 	return a
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/fault"
 )
 
@@ -27,7 +28,7 @@ var noBody = &huma.Schema{Type: huma.TypeObject, AdditionalProperties: false}
 // and so the faults that are sorted here.
 func (a *API) validate(schema *huma.Schema, tree any) []fault.Item {
 	registry := a.huma.OpenAPI().Components.Schemas
-	r := &rules{registry: registry}
+	r := &rules{registry: registry, names: a.names}
 	tree = r.refine(schema, tree)
 	res := &huma.ValidateResult{}
 	huma.Validate(registry, schema, huma.NewPathBuffer([]byte("body"), 4), huma.ModeWriteToServer, tree, res)
@@ -40,6 +41,7 @@ func (a *API) validate(schema *huma.Schema, tree any) []fault.Item {
 // rules walks a value beside its schema.
 type rules struct {
 	registry huma.Registry
+	names    names
 	path     []string
 	faults   []fault.Item
 }
@@ -48,7 +50,7 @@ func (r *rules) fault(detail string) {
 	r.faults = append(r.faults, fault.Item{In: fault.InBody, Pointer: pointer(r.path), Detail: detail})
 }
 
-// refine checks integers, times and the bound of texts, and returns the value
+// refine checks integers, times, the bound of texts and names, and returns the value
 // with its numbers as huma wants them.
 func (r *rules) refine(s *huma.Schema, v any) any {
 	s = resolve(r.registry, s)
@@ -129,6 +131,10 @@ func (r *rules) text(s *huma.Schema, v string) {
 		}
 	case s.MaxLength == nil && len(s.Enum) == 0 && len(v) > maxText:
 		r.fault(fmt.Sprintf("expected at most %d bytes", maxText))
+	case r.names[s]:
+		if detail := control.NameFault(v); detail != "" {
+			r.fault(detail)
+		}
 	}
 }
 

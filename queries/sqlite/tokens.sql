@@ -1,0 +1,18 @@
+-- name: TokenHold :one
+-- A token that is valid at now. Until this transaction ends it cannot be revoked,
+-- so that what is made by it is there for whoever revokes it with all that it made.
+select *
+from tokens
+where id = @id
+    and owner_id = @owner_id
+    and revoked_at is null
+    and (expires_at is null or expires_at > @now);
+
+-- name: TokenRevokeMade :many
+-- Ends what the tokens of a JSON list of ids made. Those that ended before come
+-- too: what they made may live. Index tokens_by_maker.
+update tokens
+set revoked_at = coalesce(revoked_at, @revoked_at)
+where owner_id = @owner_id
+    and created_by in (select t.value from json_each(cast(@makers as text)) t)
+returning id, revoked_at;
