@@ -148,8 +148,25 @@ func (b *Bus) hear(text string, echo chan<- string) {
 	b.others.seen()
 	if fn := b.topics[p.Topic]; fn != nil {
 		b.received.Add(1)
-		fn(p.hint())
+		b.hand(p, fn)
 	}
+}
+
+// ahead is by how much another replica's clock may run before this one's, or be
+// believed to.
+const ahead = time.Second
+
+// hand hands a hint on when the clock of this replica has reached the change: to
+// one that is some milliseconds behind, a new job would not be due yet, and the
+// claim that was woken would find nothing.
+func (b *Bus) hand(p payload, fn func(Hint)) {
+	now, err := b.store.TxTime()
+	early := time.UnixMicro(p.At).Sub(now.Time)
+	if err != nil || early <= 0 || early > ahead {
+		fn(p.hint())
+		return
+	}
+	time.AfterFunc(early, func() { fn(p.hint()) })
 }
 
 // ignore logs notifications that are none of ours: the first, the second, the

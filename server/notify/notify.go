@@ -32,6 +32,8 @@ type Hint struct {
 	Owner string   // "" means every owner
 	Kinds []string // without Kinds and IDs: everything of the owner
 	IDs   []string
+
+	at int64 // microseconds on the sender's clock, which has reached the change
 }
 
 // The states of a bus.
@@ -93,7 +95,7 @@ func New(s *store.Store, log *slog.Logger, w Waits) *Bus {
 }
 
 // On says what to do about hints of a topic. fn may be called for several at once,
-// and waits for nothing. A hint without an owner comes too when this
+// and waits for nothing; this replica's clock has reached the change then. A hint without an owner comes too when this
 // replica may have missed others. Call it before Run.
 func (b *Bus) On(topic string, fn func(Hint)) {
 	if b != nil {
@@ -105,6 +107,9 @@ func (b *Bus) On(topic string, fn func(Hint)) {
 // commit.
 func (b *Bus) Send(h Hint) {
 	if b != nil && b.needed() {
+		if now, err := b.store.TxTime(); err == nil {
+			h.at = now.UnixMicro()
+		}
 		b.out.add(h)
 	}
 }

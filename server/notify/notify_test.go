@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
 	"github.com/stint-run/stint/server/apitest"
@@ -24,8 +25,9 @@ var long = notify.Waits{Probe: time.Hour, Echo: time.Minute, Silent: time.Hour, 
 // replica is a running bus.
 type replica struct {
 	*notify.Bus
-	log  *apitest.Log
-	stop func()
+	store *store.Store
+	log   *apitest.Log
+	stop  func()
 
 	mu    sync.Mutex
 	heard []notify.Hint
@@ -34,8 +36,8 @@ type replica struct {
 // begin runs a bus on the database of c that hears of the topic "jobs".
 func begin(t *testing.T, c store.Config, w notify.Waits) *replica {
 	t.Helper()
-	r := &replica{log: &apitest.Log{}}
-	r.Bus = notify.New(dbtest.Open(t, c), slog.New(slog.NewTextHandler(r.log, nil)), w)
+	r := &replica{store: dbtest.Open(t, c), log: &apitest.Log{}}
+	r.Bus = notify.New(r.store, slog.New(slog.NewTextHandler(r.log, nil)), w)
 	r.On("jobs", func(h notify.Hint) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -83,7 +85,7 @@ func (r *replica) hears(t *testing.T, from *replica, want ...notify.Hint) {
 		got = append(got, r.take()...)
 		return len(got) > 0 && got[len(got)-1].Owner == "last"
 	})
-	if diff := cmp.Diff(append(want, last), got); diff != "" {
+	if diff := cmp.Diff(append(want, last), got, cmpopts.IgnoreUnexported(last)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -102,6 +104,23 @@ func TestReplicasHearEachOther(t *testing.T) {
 	}
 	if a.Figures().Sent < 2 || b.Figures().Received < 2 || b.Figures().Sent != 0 {
 		t.Errorf("figures %+v and %+v", a.Figures(), b.Figures())
+	}
+}
+
+// A job that is new to one replica is not due yet to another whose clock is behind.
+func TestAHintWaitsUntilTheClockHasReachedIt(t *testing.T) {
+	t.Parallel()
+	const behind = 300 * time.Millisecond
+	url := dbtest.Fresh(t, store.Postgres)
+	a, b := begin(t, store.Config{URL: url}, long), begin(t, store.Config{URL: url}, long)
+	a.awaits(t, notify.OK)
+	b.awaits(t, notify.OK)
+	dbtest.Freeze(b.store)
+	dbtest.Freeze(a.store).Advance(behind)
+	began := time.Now()
+	b.hears(t, a)
+	if took := time.Since(began); took < behind {
+		t.Errorf("handed on after %v by a clock that is %v behind", took, behind)
 	}
 }
 
@@ -199,7 +218,7 @@ func TestALostLineIsOpenedAgain(t *testing.T) {
 			a.awaits(t, notify.OK)
 			a.mu.Lock()
 			defer a.mu.Unlock()
-			if len(a.heard) == 0 || !cmp.Equal(a.heard[0], notify.Hint{}) {
+			if len(a.heard) == 0 || a.heard[0].Owner != "" || a.heard[0].Topic != "" {
 				t.Errorf("heard %v: nobody is told to look", a.heard)
 			}
 			if !a.log.Has("the listening connection is lost") {

@@ -25,7 +25,10 @@ type outbox struct {
 type address struct{ topic, owner string }
 
 // members are what hints of an address named; nil sets mean all of it.
-type members struct{ kinds, ids map[string]bool }
+type members struct {
+	kinds, ids map[string]bool
+	at         int64 // the latest
+}
 
 func newOutbox() outbox {
 	return outbox{ready: make(chan struct{}, 1), of: map[address]*members{}}
@@ -43,30 +46,41 @@ func (o *outbox) add(h Hint) {
 }
 
 func (o *outbox) merge(h Hint) {
-	if o.of[address{topic: h.Topic}] != nil {
-		return // every owner is told already
-	}
 	at := address{h.Topic, h.Owner}
-	if h.Owner == "" || o.of[at] == nil && len(o.of) >= maxOwners {
-		o.forget(h.Topic)
-		at = address{topic: h.Topic}
-		o.of[at], o.order = &members{}, append(o.order, at)
-		return
+	if o.of[address{topic: h.Topic}] != nil {
+		at.owner = "" // every owner is told already
+	} else if h.Owner == "" || o.of[at] == nil && len(o.of) >= maxOwners {
+		h.at = max(h.at, o.forget(h.Topic))
+		at.owner = ""
 	}
 	if o.of[at] == nil {
-		o.of[at], o.order = &members{kinds: map[string]bool{}, ids: map[string]bool{}}, append(o.order, at)
+		o.of[at], o.order = newMembers(at.owner == ""), append(o.order, at)
 	}
 	o.of[at].add(h)
 }
 
-// forget drops what waits of a topic.
-func (o *outbox) forget(topic string) {
-	of := func(at address) bool { return at.topic == topic }
-	o.order = slices.DeleteFunc(o.order, of)
-	maps.DeleteFunc(o.of, func(at address, _ *members) bool { return of(at) })
+// forget drops what waits of a topic, and returns its latest time.
+func (o *outbox) forget(topic string) (latest int64) {
+	o.order = slices.DeleteFunc(o.order, func(at address) bool {
+		if at.topic != topic {
+			return false
+		}
+		latest = max(latest, o.of[at].at)
+		delete(o.of, at)
+		return true
+	})
+	return latest
+}
+
+func newMembers(all bool) *members {
+	if all {
+		return &members{}
+	}
+	return &members{kinds: map[string]bool{}, ids: map[string]bool{}}
 }
 
 func (m *members) add(h Hint) {
+	m.at = max(m.at, h.at)
 	if m.kinds == nil {
 		return // all are told already
 	}
@@ -92,7 +106,7 @@ func (o *outbox) take() []Hint {
 	for _, at := range order {
 		m := of[at]
 		hints = append(hints, Hint{
-			Topic: at.topic, Owner: at.owner,
+			Topic: at.topic, Owner: at.owner, at: m.at,
 			Kinds: slices.Sorted(maps.Keys(m.kinds)), IDs: slices.Sorted(maps.Keys(m.ids)),
 		})
 	}

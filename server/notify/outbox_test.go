@@ -30,6 +30,8 @@ func TestHintsOfOneOwnerGoTogether(t *testing.T) {
 		{"two topics", []Hint{hint("ada", "a"), {Topic: "runs", Owner: "ada", IDs: []string{"run_1"}}},
 			[]Hint{hint("ada", "a"), {Topic: "runs", Owner: "ada", IDs: []string{"run_1"}}}},
 		{"all of an owner", []Hint{hint("ada", "a"), hint("ada"), hint("ada", "b")}, []Hint{hint("ada")}},
+		{"the latest time counts", []Hint{{Topic: "jobs", Owner: "ada", at: 2}, {Topic: "jobs", Owner: "ada", at: 3}, {Topic: "jobs", at: 1}, {Topic: "jobs", Owner: "bob", at: 4}},
+			[]Hint{{Topic: "jobs", at: 4}}},
 		{"too many kinds", []Hint{hint("ada", many...)}, []Hint{hint("ada")}},
 		{"every owner", []Hint{hint("ada", "a"), hint(""), hint("bob", "a")}, []Hint{hint("")}},
 	} {
@@ -38,7 +40,7 @@ func TestHintsOfOneOwnerGoTogether(t *testing.T) {
 			for _, h := range tt.add {
 				out.add(h)
 			}
-			if diff := cmp.Diff(tt.want, out.take(), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(tt.want, out.take(), cmpopts.EquateEmpty(), cmp.AllowUnexported(Hint{})); diff != "" {
 				t.Error(diff)
 			}
 			if left := out.take(); len(left) != 0 {

@@ -15,13 +15,14 @@ type payload struct {
 	Owner string   `json:"owner"`           // "": every owner
 	Kinds []string `json:"kinds,omitempty"` // neither kinds nor ids: all of the owner
 	IDs   []string `json:"ids,omitempty"`
-	From  string   `json:"from"` // the process that sent it
+	At    int64    `json:"at"`   // microseconds on the clock of the one that sent it
+	From  string   `json:"from"` // the process
 }
 
 // encode is the text of a hint. One that is too long for PostgreSQL means all of
 // the owner.
 func encode(h Hint, from string) (string, error) {
-	p := payload{Topic: h.Topic, Owner: h.Owner, Kinds: h.Kinds, IDs: h.IDs, From: from}
+	p := payload{Topic: h.Topic, Owner: h.Owner, Kinds: h.Kinds, IDs: h.IDs, At: h.at, From: from}
 	text, err := json.Marshal(p)
 	if err == nil && len(text) > store.MaxNotification {
 		p.Kinds, p.IDs = nil, nil
