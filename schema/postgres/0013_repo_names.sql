@@ -18,8 +18,9 @@ create table repo_names (
 );
 -- RepoNameList
 create index repo_names_by_repo on repo_names (repo_id, replaced_at, name);
--- RepoNameListByName
-create index repo_names_by_name on repo_names (owner_id, namespace, name);
+-- RepoNameListByName. The name is one expression, so that this index never offers
+-- itself where the primary key finds the one row.
+create index repo_names_by_name on repo_names (owner_id, (namespace || '/' || name));
 
 -- migrate:down
 drop table repo_names;
