@@ -103,11 +103,21 @@ func TestRequestsKeepWithinTheirStatements(t *testing.T) {
 // proposalsWithin holds repositories and proposals to their budgets.
 func proposalsWithin(within func(most int, method, path string, body, into any), run string) {
 	var tracked struct{ Repo struct{ ID string } }
-	within(2, "POST", "/v1/repos", object{"forge": "github", "namespace": "acme", "name": "site"}, &tracked)
+	site := object{"forge": "github", "namespace": "acme", "name": "site"}
+	within(3, "POST", "/v1/repos", site, &tracked)
+	within(1, "POST", "/v1/repos", site, nil)
+	issue := func(number int) object { return object{"kind": "review", "repo": site, "issue_number": number} }
+	within(3, "POST", "/v1/jobs", issue(1), nil)
+	within(5, "POST", "/v1/jobs", issue(1), nil)
+	within(11, "PATCH", "/v1/repos/"+tracked.Repo.ID, object{"name": "web"}, nil)
+	within(1, "POST", "/v1/repos", site, nil) // an old name costs no more
+	within(3, "POST", "/v1/jobs", issue(2), nil)
+	within(2, "GET", "/v1/repos?namespace=acme&name=site", nil, nil)
+	within(11, "PATCH", "/v1/repos/"+tracked.Repo.ID, object{"name": "site"}, nil)
 	var made struct{ Proposal struct{ ID string } }
 	within(4, "POST", "/v1/repos/"+tracked.Repo.ID+"/proposals", object{"stream": "main", "head": "fix", "title": "t", "run_id": run}, &made)
 	within(3, "POST", "/v1/repos/"+tracked.Repo.ID+"/proposals", object{"stream": "main", "head": "fix", "title": "t"}, nil)
-	within(1, "GET", "/v1/repos/"+tracked.Repo.ID, nil, nil)
+	within(2, "GET", "/v1/repos/"+tracked.Repo.ID, nil, nil)
 	within(2, "GET", "/v1/proposals/"+made.Proposal.ID, nil, nil)
 	for _, list := range []string{"", "?namespace=Acme&name=Site", "?forge=github&namespace=acme&name=site", "?name=other"} {
 		within(1, "GET", "/v1/repos"+list, nil, nil)

@@ -119,7 +119,7 @@ func New(c Config, s *store.Store, cursorKey []byte) *Server {
 		TrustedProxies: c.TrustedProxies,
 	})
 	jobs.Routes(api, s, hub, workers)
-	repos.Routes(api)
+	repos.Routes(api, jobs.Renamer(hub))
 	runs.Routes(api)
 	ops.Routes(api)
 	console.Routes(api, s)

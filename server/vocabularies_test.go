@@ -61,6 +61,8 @@ var documented = map[string][]string{
 	"CountedRepo.forge":                    repos.Forges,
 	"RepoBody.forge":                       repos.Forges,
 	"TrackRepoRequest.forge":               repos.Forges,
+	"RenameBody.forge":                     repos.Forges,
+	"OldName.forge":                        repos.Forges,
 	"get /v1/repos forge":                  repos.Forges,
 	"Proposal.state":                       repos.States,
 	"ProposalDetail.state":                 repos.States,

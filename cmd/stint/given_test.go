@@ -49,6 +49,7 @@ var remoteCommands = map[string]string{
 	"repo track":      "--forge github --namespace a --name b",
 	"repo list":       "",
 	"repo show":       "repo_1",
+	"repo rename":     "repo_1 --namespace a",
 	"proposal create": "repo_1 --stream s --head h --title t",
 	"proposal list":   "repo_1",
 	"proposal show":   "prop_1",

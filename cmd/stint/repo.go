@@ -13,8 +13,8 @@ import (
 )
 
 func repoCmd(g *globals) *cobra.Command {
-	cmd := &cobra.Command{Use: "repo", Short: "Track repositories"}
-	cmd.AddCommand(repoTrackCmd(g), repoListCmd(g), repoShowCmd(g))
+	cmd := &cobra.Command{Use: "repo", Short: "Track repositories, and rename them"}
+	cmd.AddCommand(repoTrackCmd(g), repoListCmd(g), repoShowCmd(g), repoRenameCmd(g))
 	return cmd
 }
 
@@ -82,7 +82,7 @@ func repoListCmd(g *globals) *cobra.Command {
 func repoShowCmd(g *globals) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ID",
-		Short: "Show a repository, its proposals counted",
+		Short: "Show a repository, its proposals counted, and the names that it had",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.api()
@@ -96,4 +96,36 @@ func repoShowCmd(g *globals) *cobra.Command {
 			return g.printOne(cmd, repo.Raw)
 		},
 	}
+}
+
+func repoRenameCmd(g *globals) *cobra.Command {
+	var body client.RenameBody
+	cmd := &cobra.Command{
+		Use:   "rename ID [--forge F] [--host H] [--namespace N] [--name N]",
+		Short: "Give a repository another name, or move it to another host",
+		Long: `Gives a repository another name, or moves it to another host, as on its forge.
+
+What has no flag stays. The live jobs of its issues go on under the new name, and
+the old name goes on to mean this repository. It is refused while more than 1,000
+of its issues have a live job, and while a replica of an older release serves.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if body == (client.RenameBody{}) {
+				return usagef("one of --forge, --host, --namespace and --name is needed")
+			}
+			c, err := g.api()
+			if err != nil {
+				return err
+			}
+			done, err := api.Answer[client.Renamed](c.RenameRepo(cmd.Context(), args[0], nil, body))
+			if err != nil {
+				return err
+			}
+			r := done.Value.Repo
+			words := fmt.Sprintf("%s is %s/%s on %s; live jobs with another key: %d", r.ID, r.Namespace, r.Name, r.Host, done.Value.RekeyedJobs)
+			return g.printAction(cmd, done.Raw, r.ID, words)
+		},
+	}
+	repoNameFlags(cmd.Flags(), &body.Forge, &body.Host, &body.Namespace, &body.Name)
+	return cmd
 }

@@ -206,6 +206,30 @@ func (e JobWaitingFor) Valid() bool {
 	}
 }
 
+// Defines values for OldNameForge.
+const (
+	OldNameForgeForgejo OldNameForge = "forgejo"
+	OldNameForgeGitea   OldNameForge = "gitea"
+	OldNameForgeGithub  OldNameForge = "github"
+	OldNameForgeGitlab  OldNameForge = "gitlab"
+)
+
+// Valid indicates whether the value is a known member of the OldNameForge enum.
+func (e OldNameForge) Valid() bool {
+	switch e {
+	case OldNameForgeForgejo:
+		return true
+	case OldNameForgeGitea:
+		return true
+	case OldNameForgeGithub:
+		return true
+	case OldNameForgeGitlab:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ProposalState.
 const (
 	ProposalStateClosed ProposalState = "closed"
@@ -332,6 +356,30 @@ func (e ProposalDetailState) Valid() bool {
 	case ProposalDetailStateMerged:
 		return true
 	case ProposalDetailStateOpen:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RenameBodyForge.
+const (
+	RenameBodyForgeForgejo RenameBodyForge = "forgejo"
+	RenameBodyForgeGitea   RenameBodyForge = "gitea"
+	RenameBodyForgeGithub  RenameBodyForge = "github"
+	RenameBodyForgeGitlab  RenameBodyForge = "gitlab"
+)
+
+// Valid indicates whether the value is a known member of the RenameBodyForge enum.
+func (e RenameBodyForge) Valid() bool {
+	switch e {
+	case RenameBodyForgeForgejo:
+		return true
+	case RenameBodyForgeGitea:
+		return true
+	case RenameBodyForgeGithub:
+		return true
+	case RenameBodyForgeGitlab:
 		return true
 	default:
 		return false
@@ -897,7 +945,10 @@ type CountedRepo struct {
 	Name string `json:"name"`
 
 	// Namespace In the spelling that came first.
-	Namespace string         `json:"namespace"`
+	Namespace string `json:"namespace"`
+
+	// OldNames Names that mean this repository too, the latest 50, the latest first.
+	OldNames  []OldName      `json:"old_names"`
 	Proposals ProposalCounts `json:"proposals"`
 	UpdatedAt time.Time      `json:"updated_at"`
 }
@@ -1303,6 +1354,24 @@ type Moved struct {
 	Proposal Proposal `json:"proposal"`
 }
 
+// OldName defines model for OldName.
+type OldName struct {
+	Forge OldNameForge `json:"forge"`
+	Host  string       `json:"host"`
+
+	// Name In lower case.
+	Name string `json:"name"`
+
+	// Namespace In lower case.
+	Namespace string `json:"namespace"`
+
+	// ReplacedAt When it was renamed from it.
+	ReplacedAt time.Time `json:"replaced_at"`
+}
+
+// OldNameForge defines model for OldName.Forge.
+type OldNameForge string
+
 // Overview defines model for Overview.
 type Overview struct {
 	Failed        Count     `json:"failed"`
@@ -1499,6 +1568,26 @@ type ReleaseJobRequest struct {
 	Warning *string `json:"warning,omitempty"`
 }
 
+// RenameBody defines model for RenameBody.
+type RenameBody struct {
+	Forge *RenameBodyForge `json:"forge,omitempty"`
+
+	// Host As in POST.
+	Host      *string `json:"host,omitempty"`
+	Name      *string `json:"name,omitempty"`
+	Namespace *string `json:"namespace,omitempty"`
+}
+
+// RenameBodyForge defines model for RenameBody.Forge.
+type RenameBodyForge string
+
+// Renamed defines model for Renamed.
+type Renamed struct {
+	// RekeyedJobs How many live jobs have another key since.
+	RekeyedJobs int64 `json:"rekeyed_jobs"`
+	Repo        Repo  `json:"repo"`
+}
+
 // Repo defines model for Repo.
 type Repo struct {
 	CreatedAt     time.Time `json:"created_at"`
@@ -1525,7 +1614,7 @@ type RepoForge string
 type RepoBody struct {
 	Forge RepoBodyForge `json:"forge"`
 
-	// Host Default github.com and gitlab.com; required for gitea and forgejo. Case does not count.
+	// Host Default github.com and gitlab.com; required for gitea and forgejo. Case does not count, nor does a port 443, 80 or 22.
 	Host *string `json:"host,omitempty"`
 
 	// Name Case does not count.
@@ -1652,7 +1741,7 @@ type TrackRepoRequest struct {
 	DefaultStream *string               `json:"default_stream,omitempty"`
 	Forge         TrackRepoRequestForge `json:"forge"`
 
-	// Host Default github.com and gitlab.com; required for gitea and forgejo. Case does not count.
+	// Host Default github.com and gitlab.com; required for gitea and forgejo. Case does not count, nor does a port 443, 80 or 22.
 	Host *string `json:"host,omitempty"`
 
 	// Name Case does not count.
@@ -1907,7 +1996,7 @@ type ListReposParams struct {
 	Cursor *string               `form:"cursor,omitempty" json:"cursor,omitempty"`
 	Forge  *ListReposParamsForge `form:"forge,omitempty" json:"forge,omitempty"`
 
-	// Host Case does not count.
+	// Host In any spelling that POST takes.
 	Host *string `form:"host,omitempty" json:"host,omitempty"`
 
 	// Namespace Case does not count. With name it is found at once, among however many.
@@ -1922,6 +2011,12 @@ type ListReposParamsForge string
 
 // TrackRepoParams defines parameters for TrackRepo.
 type TrackRepoParams struct {
+	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// RenameRepoParams defines parameters for RenameRepo.
+type RenameRepoParams struct {
 	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
@@ -2034,6 +2129,9 @@ type CreateLoginLinkJSONRequestBody = CreateLoginLinkRequest
 
 // TrackRepoJSONRequestBody defines body for TrackRepo for application/json ContentType.
 type TrackRepoJSONRequestBody = TrackRepoRequest
+
+// RenameRepoJSONRequestBody defines body for RenameRepo for application/json ContentType.
+type RenameRepoJSONRequestBody = RenameBody
 
 // CreateProposalJSONRequestBody defines body for CreateProposal for application/json ContentType.
 type CreateProposalJSONRequestBody = ProposalBody
@@ -2399,14 +2497,14 @@ type ClientInterface interface {
 
 	// ListRepos List repositories, newest first
 	//
-	// Looks one up by its name: case does not count in host, namespace and name.
+	// Looks one up by its name: case does not count in host, namespace and name. With namespace and name, a name that no repository has finds those that had it.
 	//
 	// Corresponds with GET /v1/repos (the `ListRepos` operationId).
 	ListRepos(ctx context.Context, params *ListReposParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TrackRepoWithBody Track a repository
 	//
-	// 201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.
+	// 201 is a new one; 200 was tracked before, in whatever case, or had that name before. A default_stream replaces the one it had.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -2415,7 +2513,7 @@ type ClientInterface interface {
 
 	// TrackRepo Track a repository
 	//
-	// 201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.
+	// 201 is a new one; 200 was tracked before, in whatever case, or had that name before. A default_stream replaces the one it had.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2426,6 +2524,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/repos/{repo} (the `GetRepo` operationId).
 	GetRepo(ctx context.Context, repo string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RenameRepoWithBody Rename a repository, or move it to another host
+	//
+	// Members that are absent stay. The live jobs of its issues get the keys that follow from the new name, and the old name goes on to mean this repository.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/repos/{repo} (the `RenameRepo` operationId).
+	RenameRepoWithBody(ctx context.Context, repo string, params *RenameRepoParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RenameRepo Rename a repository, or move it to another host
+	//
+	// Members that are absent stay. The live jobs of its issues get the keys that follow from the new name, and the old name goes on to mean this repository.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/repos/{repo} (the `RenameRepo` operationId).
+	RenameRepo(ctx context.Context, repo string, params *RenameRepoParams, body RenameRepoJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListProposals List the proposals of a repository, newest first
 	//
@@ -3192,7 +3308,7 @@ func (c *Client) ReopenProposal(ctx context.Context, id string, params *ReopenPr
 
 // ListRepos List repositories, newest first
 //
-// Looks one up by its name: case does not count in host, namespace and name.
+// Looks one up by its name: case does not count in host, namespace and name. With namespace and name, a name that no repository has finds those that had it.
 //
 // Corresponds with GET /v1/repos (the `ListRepos` operationId).
 func (c *Client) ListRepos(ctx context.Context, params *ListReposParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3209,7 +3325,7 @@ func (c *Client) ListRepos(ctx context.Context, params *ListReposParams, reqEdit
 
 // TrackRepoWithBody Track a repository
 //
-// 201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.
+// 201 is a new one; 200 was tracked before, in whatever case, or had that name before. A default_stream replaces the one it had.
 //
 // Takes any type of body and a specified content type.
 //
@@ -3228,7 +3344,7 @@ func (c *Client) TrackRepoWithBody(ctx context.Context, params *TrackRepoParams,
 
 // TrackRepo Track a repository
 //
-// 201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.
+// 201 is a new one; 200 was tracked before, in whatever case, or had that name before. A default_stream replaces the one it had.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3250,6 +3366,44 @@ func (c *Client) TrackRepo(ctx context.Context, params *TrackRepoParams, body Tr
 // Corresponds with GET /v1/repos/{repo} (the `GetRepo` operationId).
 func (c *Client) GetRepo(ctx context.Context, repo string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetRepoRequest(c.Server, repo)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenameRepoWithBody Rename a repository, or move it to another host
+//
+// Members that are absent stay. The live jobs of its issues get the keys that follow from the new name, and the old name goes on to mean this repository.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/repos/{repo} (the `RenameRepo` operationId).
+func (c *Client) RenameRepoWithBody(ctx context.Context, repo string, params *RenameRepoParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenameRepoRequestWithBody(c.Server, repo, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RenameRepo Rename a repository, or move it to another host
+//
+// Members that are absent stay. The live jobs of its issues get the keys that follow from the new name, and the old name goes on to mean this repository.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/repos/{repo} (the `RenameRepo` operationId).
+func (c *Client) RenameRepo(ctx context.Context, repo string, params *RenameRepoParams, body RenameRepoJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRenameRepoRequest(c.Server, repo, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5268,6 +5422,68 @@ func NewGetRepoRequest(server string, repo string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewRenameRepoRequest calls the generic RenameRepo builder with application/json body
+func NewRenameRepoRequest(server string, repo string, params *RenameRepoParams, body RenameRepoJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRenameRepoRequestWithBody(server, repo, params, "application/json", bodyReader)
+}
+
+// NewRenameRepoRequestWithBody constructs an http.Request for the RenameRepo method, with any body, and a specified content type
+func NewRenameRepoRequestWithBody(server string, repo string, params *RenameRepoParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "repo", repo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/repos/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListProposalsRequest constructs an http.Request for the ListProposals method
 func NewListProposalsRequest(server string, repo string, params *ListProposalsParams) (*http.Request, error) {
 	var err error
@@ -6244,7 +6460,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListReposWithResponse List repositories, newest first
 	//
-	// Looks one up by its name: case does not count in host, namespace and name.
+	// Looks one up by its name: case does not count in host, namespace and name. With namespace and name, a name that no repository has finds those that had it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6253,7 +6469,7 @@ type ClientWithResponsesInterface interface {
 
 	// TrackRepoWithBodyWithResponse Track a repository
 	//
-	// 201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.
+	// 201 is a new one; 200 was tracked before, in whatever case, or had that name before. A default_stream replaces the one it had.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6262,7 +6478,7 @@ type ClientWithResponsesInterface interface {
 
 	// TrackRepoWithResponse Track a repository
 	//
-	// 201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.
+	// 201 is a new one; 200 was tracked before, in whatever case, or had that name before. A default_stream replaces the one it had.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -6275,6 +6491,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/repos/{repo} (the `GetRepo` operationId).
 	GetRepoWithResponse(ctx context.Context, repo string, reqEditors ...RequestEditorFn) (*GetRepoResponse, error)
+
+	// RenameRepoWithBodyWithResponse Rename a repository, or move it to another host
+	//
+	// Members that are absent stay. The live jobs of its issues get the keys that follow from the new name, and the old name goes on to mean this repository.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/repos/{repo} (the `RenameRepo` operationId).
+	RenameRepoWithBodyWithResponse(ctx context.Context, repo string, params *RenameRepoParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RenameRepoResponse, error)
+
+	// RenameRepoWithResponse Rename a repository, or move it to another host
+	//
+	// Members that are absent stay. The live jobs of its issues get the keys that follow from the new name, and the old name goes on to mean this repository.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/repos/{repo} (the `RenameRepo` operationId).
+	RenameRepoWithResponse(ctx context.Context, repo string, params *RenameRepoParams, body RenameRepoJSONRequestBody, reqEditors ...RequestEditorFn) (*RenameRepoResponse, error)
 
 	// ListProposalsWithResponse List the proposals of a repository, newest first
 	//
@@ -7888,6 +8122,59 @@ func (r GetRepoResponse) ContentType() string {
 	return ""
 }
 
+type RenameRepoResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Renamed
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *Problem
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *Problem
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *Problem
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r RenameRepoResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RenameRepoResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RenameRepoResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListProposalsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -8898,7 +9185,7 @@ func (c *ClientWithResponses) ReopenProposalWithResponse(ctx context.Context, id
 
 // ListReposWithResponse List repositories, newest first
 //
-// Looks one up by its name: case does not count in host, namespace and name.
+// Looks one up by its name: case does not count in host, namespace and name. With namespace and name, a name that no repository has finds those that had it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8913,7 +9200,7 @@ func (c *ClientWithResponses) ListReposWithResponse(ctx context.Context, params 
 
 // TrackRepoWithBodyWithResponse Track a repository
 //
-// 201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.
+// 201 is a new one; 200 was tracked before, in whatever case, or had that name before. A default_stream replaces the one it had.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8928,7 +9215,7 @@ func (c *ClientWithResponses) TrackRepoWithBodyWithResponse(ctx context.Context,
 
 // TrackRepoWithResponse Track a repository
 //
-// 201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.
+// 201 is a new one; 200 was tracked before, in whatever case, or had that name before. A default_stream replaces the one it had.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -8952,6 +9239,36 @@ func (c *ClientWithResponses) GetRepoWithResponse(ctx context.Context, repo stri
 		return nil, err
 	}
 	return ParseGetRepoResponse(rsp)
+}
+
+// RenameRepoWithBodyWithResponse Rename a repository, or move it to another host
+//
+// Members that are absent stay. The live jobs of its issues get the keys that follow from the new name, and the old name goes on to mean this repository.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/repos/{repo} (the `RenameRepo` operationId).
+func (c *ClientWithResponses) RenameRepoWithBodyWithResponse(ctx context.Context, repo string, params *RenameRepoParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RenameRepoResponse, error) {
+	rsp, err := c.RenameRepoWithBody(ctx, repo, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRenameRepoResponse(rsp)
+}
+
+// RenameRepoWithResponse Rename a repository, or move it to another host
+//
+// Members that are absent stay. The live jobs of its issues get the keys that follow from the new name, and the old name goes on to mean this repository.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/repos/{repo} (the `RenameRepo` operationId).
+func (c *ClientWithResponses) RenameRepoWithResponse(ctx context.Context, repo string, params *RenameRepoParams, body RenameRepoJSONRequestBody, reqEditors ...RequestEditorFn) (*RenameRepoResponse, error) {
+	rsp, err := c.RenameRepo(ctx, repo, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRenameRepoResponse(rsp)
 }
 
 // ListProposalsWithResponse List the proposals of a repository, newest first
@@ -11847,6 +12164,109 @@ func ParseGetRepoResponse(rsp *http.Response) (*GetRepoResponse, error) {
 			return nil, err
 		}
 		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRenameRepoResponse parses an HTTP response from a RenameRepoWithResponse call
+func ParseRenameRepoResponse(rsp *http.Response) (*RenameRepoResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RenameRepoResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Renamed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Problem

@@ -40,6 +40,9 @@ type JobCountDueRow struct {
 	Due  int64
 }
 
+// JobCountIssuesParams has the fields of JobLockIssuesParams.
+type JobCountIssuesParams = JobLockIssuesParams
+
 type JobCountTroubledParams struct {
 	Since   coltype.Time
 	OwnerID string
@@ -109,6 +112,18 @@ type JobLockByKeysParams struct {
 	Keys    string
 }
 
+type JobLockIssuesParams struct {
+	OwnerID  string
+	FirstKey string
+	EndKey   string
+	Max      int64
+}
+
+type JobLockIssuesRow struct {
+	ID   string
+	Kind string
+}
+
 type JobLockOverdueParams struct {
 	Cutoff  coltype.Time
 	Latest  coltype.Time
@@ -145,6 +160,13 @@ type JobPageParams struct {
 	BeforeAt coltype.Time
 	BeforeID string
 	Max      int64
+}
+
+type JobRekeyParams struct {
+	Prefix  string
+	Now     coltype.Time
+	OwnerID string
+	Ids     string
 }
 
 type JobRenewParams struct {
@@ -184,6 +206,7 @@ type JobRequestCancelParams struct {
 }
 
 type JobReviveParams struct {
+	Key             *string
 	Attempt         int64
 	Now             coltype.Time
 	Error           coltype.JSON

@@ -124,6 +124,16 @@ type Repo struct {
 	UpdatedAt      coltype.Time
 }
 
+type RepoName struct {
+	OwnerID    string
+	Forge      string
+	Host       string
+	Namespace  string
+	Name       string
+	RepoID     string
+	ReplacedAt coltype.Time
+}
+
 type Token struct {
 	ID         string
 	OwnerID    string

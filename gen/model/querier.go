@@ -53,11 +53,17 @@ type Querier interface {
 	// Where rows lock, they do in the order of ids, as for whoever ends claims.
 	// Index jobs_live_key.
 	JobLockByKeys(ctx context.Context, arg JobLockByKeysParams) ([]Job, error)
+	// The live jobs of a repository's issues, whose keys lie between two texts, held
+	// for this transaction until it ends. Where rows lock, they do in the order of
+	// ids, as for whoever ends claims. Index jobs_live_key.
+	JobLockIssues(ctx context.Context, arg JobLockIssuesParams) ([]JobLockIssuesRow, error)
 	// Claimed jobs of all owners whose lease ran out before cutoff, or ends after the
 	// latest end that one can have, from after_id on, held for this transaction, with
 	// the deadlines of their attempts; those that another one holds are passed over.
 	// Indexes jobs_claimed and runs_running_job.
 	JobLockOverdue(ctx context.Context, arg JobLockOverdueParams) ([]JobLockOverdueRow, error)
+	// Gives jobs of a JSON list of ids the keys of their issues in another repository
+	JobRekey(ctx context.Context, arg JobRekeyParams) (int64, error)
 	// A heartbeat: one statement, heap-only. A call by anybody but the holder changes
 	// nothing. Without lease_seconds the lease of the kind counts, and never makes a
 	// longer one shorter, unless that ends after the latest end that one can have;
@@ -68,7 +74,8 @@ type Querier interface {
 	JobReplace(ctx context.Context, arg JobReplaceParams) (Job, error)
 	// Asks the holder to stop; it hears so with its next heartbeat.
 	JobRequestCancel(ctx context.Context, arg JobRequestCancelParams) (Job, error)
-	// Back to work by hand: an ended job from attempt 0, a waiting retry at once.
+	// Back to work by hand: an ended job from attempt 0, a waiting retry at once. The
+	// key of an issue is that of its repository's present name.
 	JobRevive(ctx context.Context, arg JobReviveParams) (Job, error)
 	// Keeps what a duplicate of a claimed job asked for; the last one wins.
 	JobSetAgain(ctx context.Context, arg JobSetAgainParams) (Job, error)
@@ -119,8 +126,23 @@ type Querier interface {
 	ProposalLock(ctx context.Context, arg ProposalLockParams) (Proposal, error)
 	// Brings a proposal from one state into another, fenced by its version.
 	ProposalMove(ctx context.Context, arg ProposalMoveParams) (Proposal, error)
-	// Tracks a repository; 0 rows if it is tracked, however it is spelled.
+	// One repository of an owner. Until this transaction ends nobody renames it.
+	RepoHold(ctx context.Context, arg RepoHoldParams) (Repo, error)
+	// RepoFind, and until this transaction ends nobody renames it. Whoever waits for a
+	// rename gets the new name: the row is chosen by its id.
+	RepoHoldByName(ctx context.Context, arg RepoHoldByNameParams) (Repo, error)
+	// Tracks a repository; 0 rows if it is tracked, however it is spelled. It returns
+	// no row: then SQLite would look through the tables that refer to this one.
 	RepoInsert(ctx context.Context, arg RepoInsertParams) (int64, error)
+	// One repository of an owner, to be renamed: waits for those who hold it, and
+	// those who come wait. Rows that refer to it can be inserted meanwhile.
+	RepoLock(ctx context.Context, arg RepoLockParams) (Repo, error)
+	// Takes an old name away from a repository: it is its name again. Primary key.
+	RepoNameDelete(ctx context.Context, arg RepoNameDeleteParams) (int64, error)
+	// Keeps a name that a repository had until now. Case does not count.
+	RepoNameInsert(ctx context.Context, arg RepoNameInsertParams) error
+	// Gives a repository another name.
+	RepoRename(ctx context.Context, arg RepoRenameParams) (Repo, error)
 	// Gives a repository another default stream.
 	RepoSetDefaultStream(ctx context.Context, arg RepoSetDefaultStreamParams) (Repo, error)
 	// Ends the running attempt of a job; the first end wins. Index runs_running_job.

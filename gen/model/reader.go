@@ -15,6 +15,9 @@ type Reader interface {
 	// How many jobs are due for each probe of a JSON list of {owner_id, kind,
 	// priority}, counted up to max for each, in no order. Index jobs_claim.
 	JobCountDue(ctx context.Context, arg JobCountDueParams) ([]JobCountDueRow, error)
+	// How many live jobs have a key between two texts, up to max: those of a
+	// repository's issues. Index jobs_live_key.
+	JobCountIssues(ctx context.Context, arg JobCountIssuesParams) (int64, error)
 	// How many jobs of an owner failed since, and how many leases ran out before
 	// now or end after the latest end that one can have; each among the newest max jobs that failed and that are claimed, with
 	// how many of those there are. Index jobs_by_state.
@@ -93,14 +96,20 @@ type Reader interface {
 	// What a filter within one author's looks at. Index proposals_by_author_created
 	// holds all of it.
 	ProposalWalkByAuthor(ctx context.Context, arg ProposalWalkByAuthorParams) ([]ProposalWalkByAuthorRow, error)
+	// The repository that has that name, or had it; else one of a JSON list of hosts,
+	// the spellings of the host that releases before told apart. Case does not count.
+	// Primary keys and index repos_identity.
+	RepoFind(ctx context.Context, arg RepoFindParams) (Repo, error)
 	// One repository of an owner.
 	RepoGet(ctx context.Context, arg RepoGetParams) (Repo, error)
-	// The repository of that name; case does not count in namespace and name.
-	// Index repos_identity.
-	RepoGetByName(ctx context.Context, arg RepoGetByNameParams) (Repo, error)
 	// One repository of an owner, with how many proposals it has in each state, up
 	// to counted. An index of proposals by repo and state.
 	RepoGetCounted(ctx context.Context, arg RepoGetCountedParams) (RepoGetCountedRow, error)
+	// The names that a repository had, the latest first. Index repo_names_by_repo.
+	RepoNameList(ctx context.Context, arg RepoNameListParams) ([]RepoName, error)
+	// The repositories that had that namespace and name, on any forge and host, with
+	// the forge and host of that time. Case does not count. Index repo_names_by_name.
+	RepoNameListByName(ctx context.Context, arg RepoNameListByNameParams) ([]RepoNameListByNameRow, error)
 	// The repositories, newest first. Index repos_by_created.
 	RepoPage(ctx context.Context, arg RepoPageParams) ([]Repo, error)
 	// Those of that namespace/name in any case, on any forge and host. Index repos_by_name.

@@ -6,12 +6,13 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
-type RepoGetByNameParams struct {
+type RepoFindParams struct {
 	OwnerID   string
 	Forge     string
 	Host      string
 	Namespace string
 	Name      string
+	Hosts     string
 }
 
 type RepoGetCountedParams struct {
@@ -30,6 +31,12 @@ type RepoGetCountedRow struct {
 // RepoGetParams has the fields of JobGetParams.
 type RepoGetParams = JobGetParams
 
+// RepoHoldByNameParams has the fields of RepoFindParams.
+type RepoHoldByNameParams = RepoFindParams
+
+// RepoHoldParams has the fields of JobGetParams.
+type RepoHoldParams = JobGetParams
+
 type RepoInsertParams struct {
 	ID            string
 	OwnerID       string
@@ -41,6 +48,9 @@ type RepoInsertParams struct {
 	CreatedAt     coltype.Time
 }
 
+// RepoLockParams has the fields of JobGetParams.
+type RepoLockParams = JobGetParams
+
 type RepoPageByNameParams struct {
 	OwnerID  string
 	FullName string
@@ -51,6 +61,16 @@ type RepoPageByNameParams struct {
 
 // RepoPageParams has the fields of JobPageParams.
 type RepoPageParams = JobPageParams
+
+type RepoRenameParams struct {
+	Forge     string
+	Host      string
+	Namespace string
+	Name      string
+	UpdatedAt coltype.Time
+	ID        string
+	OwnerID   string
+}
 
 type RepoSetDefaultStreamParams struct {
 	DefaultStream *string

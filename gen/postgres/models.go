@@ -24,6 +24,8 @@ type ProposalTransition = model.ProposalTransition
 
 type Repo = model.Repo
 
+type RepoName = model.RepoName
+
 type Token = model.Token
 
 type Worker = model.Worker

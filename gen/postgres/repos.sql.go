@@ -11,18 +11,60 @@ import (
 	"github.com/stint-run/stint/gen/model"
 )
 
-const RepoGet = `-- name: RepoGet :one
-select id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
-from repos
-where id = $1
-    and owner_id = $2
+const RepoFind = `-- name: RepoFind :one
+select r.id, r.owner_id, r.forge, r.host, r.namespace, r.name, r.default_stream, r.labels_synced_at, r.created_at, r.updated_at
+from repos r
+where r.id = coalesce(
+        (
+            select n.repo_id
+            from repo_names n
+            where n.owner_id = $1
+                and n.forge = $2
+                and n.host = $3
+                and n.namespace = lower(cast($4 as text))
+                and n.name = lower(cast($5 as text))
+        ),
+        (
+            select i.id
+            from repos i
+            where i.owner_id = $1
+                and i.forge = $2
+                and i.host = $3
+                and lower(i.namespace) = lower(cast($4 as text))
+                and lower(i.name) = lower(cast($5 as text))
+        ),
+        (
+            select u.id
+            from json_array_elements_text(cast(cast($6 as text) as json)) t(host)
+            cross join lateral (
+                select l.id
+                from repos l
+                where l.owner_id = $1
+                    and l.forge = $2
+                    and l.host = t.host
+                    and lower(l.namespace) = lower(cast($4 as text))
+                    and lower(l.name) = lower(cast($5 as text))
+                limit 1
+            ) u
+            limit 1
+        )
+    )
 `
 
-type RepoGetParams = model.RepoGetParams
+type RepoFindParams = model.RepoFindParams
 
-// One repository of an owner.
-func (q *Queries) RepoGet(ctx context.Context, arg RepoGetParams) (Repo, error) {
-	row := q.db.QueryRow(ctx, RepoGet, arg.ID, arg.OwnerID)
+// The repository that has that name, or had it; else one of a JSON list of hosts,
+// the spellings of the host that releases before told apart. Case does not count.
+// Primary keys and index repos_identity.
+func (q *Queries) RepoFind(ctx context.Context, arg RepoFindParams) (Repo, error) {
+	row := q.db.QueryRow(ctx, RepoFind,
+		arg.OwnerID,
+		arg.Forge,
+		arg.Host,
+		arg.Namespace,
+		arg.Name,
+		arg.Hosts,
+	)
 	var i Repo
 	err := row.Scan(
 		&i.ID,
@@ -39,28 +81,18 @@ func (q *Queries) RepoGet(ctx context.Context, arg RepoGetParams) (Repo, error) 
 	return i, err
 }
 
-const RepoGetByName = `-- name: RepoGetByName :one
+const RepoGet = `-- name: RepoGet :one
 select id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
 from repos
-where owner_id = $1
-    and forge = $2
-    and host = $3
-    and lower(namespace) = lower(cast($4 as text))
-    and lower(name) = lower(cast($5 as text))
+where id = $1
+    and owner_id = $2
 `
 
-type RepoGetByNameParams = model.RepoGetByNameParams
+type RepoGetParams = model.RepoGetParams
 
-// The repository of that name; case does not count in namespace and name.
-// Index repos_identity.
-func (q *Queries) RepoGetByName(ctx context.Context, arg RepoGetByNameParams) (Repo, error) {
-	row := q.db.QueryRow(ctx, RepoGetByName,
-		arg.OwnerID,
-		arg.Forge,
-		arg.Host,
-		arg.Namespace,
-		arg.Name,
-	)
+// One repository of an owner.
+func (q *Queries) RepoGet(ctx context.Context, arg RepoGetParams) (Repo, error) {
+	row := q.db.QueryRow(ctx, RepoGet, arg.ID, arg.OwnerID)
 	var i Repo
 	err := row.Scan(
 		&i.ID,
@@ -115,6 +147,105 @@ func (q *Queries) RepoGetCounted(ctx context.Context, arg RepoGetCountedParams) 
 	return i, err
 }
 
+const RepoHold = `-- name: RepoHold :one
+select id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
+from repos
+where id = $1
+    and owner_id = $2
+for share
+`
+
+type RepoHoldParams = model.RepoHoldParams
+
+// One repository of an owner. Until this transaction ends nobody renames it.
+func (q *Queries) RepoHold(ctx context.Context, arg RepoHoldParams) (Repo, error) {
+	row := q.db.QueryRow(ctx, RepoHold, arg.ID, arg.OwnerID)
+	var i Repo
+	err := row.Scan(
+		&i.ID,
+		&i.OwnerID,
+		&i.Forge,
+		&i.Host,
+		&i.Namespace,
+		&i.Name,
+		&i.DefaultStream,
+		&i.LabelsSyncedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
+const RepoHoldByName = `-- name: RepoHoldByName :one
+select r.id, r.owner_id, r.forge, r.host, r.namespace, r.name, r.default_stream, r.labels_synced_at, r.created_at, r.updated_at
+from repos r
+where r.id = coalesce(
+        (
+            select n.repo_id
+            from repo_names n
+            where n.owner_id = $1
+                and n.forge = $2
+                and n.host = $3
+                and n.namespace = lower(cast($4 as text))
+                and n.name = lower(cast($5 as text))
+        ),
+        (
+            select i.id
+            from repos i
+            where i.owner_id = $1
+                and i.forge = $2
+                and i.host = $3
+                and lower(i.namespace) = lower(cast($4 as text))
+                and lower(i.name) = lower(cast($5 as text))
+        ),
+        (
+            select u.id
+            from json_array_elements_text(cast(cast($6 as text) as json)) t(host)
+            cross join lateral (
+                select l.id
+                from repos l
+                where l.owner_id = $1
+                    and l.forge = $2
+                    and l.host = t.host
+                    and lower(l.namespace) = lower(cast($4 as text))
+                    and lower(l.name) = lower(cast($5 as text))
+                limit 1
+            ) u
+            limit 1
+        )
+    )
+for share of r
+`
+
+type RepoHoldByNameParams = model.RepoHoldByNameParams
+
+// RepoFind, and until this transaction ends nobody renames it. Whoever waits for a
+// rename gets the new name: the row is chosen by its id.
+func (q *Queries) RepoHoldByName(ctx context.Context, arg RepoHoldByNameParams) (Repo, error) {
+	row := q.db.QueryRow(ctx, RepoHoldByName,
+		arg.OwnerID,
+		arg.Forge,
+		arg.Host,
+		arg.Namespace,
+		arg.Name,
+		arg.Hosts,
+	)
+	var i Repo
+	err := row.Scan(
+		&i.ID,
+		&i.OwnerID,
+		&i.Forge,
+		&i.Host,
+		&i.Namespace,
+		&i.Name,
+		&i.DefaultStream,
+		&i.LabelsSyncedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
 const RepoInsert = `-- name: RepoInsert :execrows
 insert into repos (id, owner_id, forge, host, namespace, name, default_stream, created_at, updated_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $8)
@@ -123,7 +254,8 @@ on conflict do nothing
 
 type RepoInsertParams = model.RepoInsertParams
 
-// Tracks a repository; 0 rows if it is tracked, however it is spelled.
+// Tracks a repository; 0 rows if it is tracked, however it is spelled. It returns
+// no row: then SQLite would look through the tables that refer to this one.
 func (q *Queries) RepoInsert(ctx context.Context, arg RepoInsertParams) (int64, error) {
 	result, err := q.db.Exec(ctx, RepoInsert,
 		arg.ID,
@@ -139,6 +271,36 @@ func (q *Queries) RepoInsert(ctx context.Context, arg RepoInsertParams) (int64, 
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const RepoLock = `-- name: RepoLock :one
+select id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
+from repos
+where id = $1
+    and owner_id = $2
+for no key update
+`
+
+type RepoLockParams = model.RepoLockParams
+
+// One repository of an owner, to be renamed: waits for those who hold it, and
+// those who come wait. Rows that refer to it can be inserted meanwhile.
+func (q *Queries) RepoLock(ctx context.Context, arg RepoLockParams) (Repo, error) {
+	row := q.db.QueryRow(ctx, RepoLock, arg.ID, arg.OwnerID)
+	var i Repo
+	err := row.Scan(
+		&i.ID,
+		&i.OwnerID,
+		&i.Forge,
+		&i.Host,
+		&i.Namespace,
+		&i.Name,
+		&i.DefaultStream,
+		&i.LabelsSyncedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
 }
 
 const RepoPage = `-- name: RepoPage :many
@@ -237,6 +399,47 @@ func (q *Queries) RepoPageByName(ctx context.Context, arg RepoPageByNameParams) 
 		return nil, err
 	}
 	return items, nil
+}
+
+const RepoRename = `-- name: RepoRename :one
+update repos
+set forge = $1,
+    host = $2,
+    namespace = $3,
+    name = $4,
+    updated_at = $5
+where id = $6
+    and owner_id = $7
+returning id, owner_id, forge, host, namespace, name, default_stream, labels_synced_at, created_at, updated_at
+`
+
+type RepoRenameParams = model.RepoRenameParams
+
+// Gives a repository another name.
+func (q *Queries) RepoRename(ctx context.Context, arg RepoRenameParams) (Repo, error) {
+	row := q.db.QueryRow(ctx, RepoRename,
+		arg.Forge,
+		arg.Host,
+		arg.Namespace,
+		arg.Name,
+		arg.UpdatedAt,
+		arg.ID,
+		arg.OwnerID,
+	)
+	var i Repo
+	err := row.Scan(
+		&i.ID,
+		&i.OwnerID,
+		&i.Forge,
+		&i.Host,
+		&i.Namespace,
+		&i.Name,
+		&i.DefaultStream,
+		&i.LabelsSyncedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
 }
 
 const RepoSetDefaultStream = `-- name: RepoSetDefaultStream :one

@@ -314,6 +314,35 @@ func (q *Queries) JobCountDue(ctx context.Context, arg JobCountDueParams) ([]Job
 	return items, nil
 }
 
+const JobCountIssues = `-- name: JobCountIssues :one
+select count(*)
+from (
+    select 1
+    from jobs j indexed by jobs_live_key
+    where j.owner_id = ?1
+        and j.key >= cast(?2 as text)
+        and j.key < cast(?3 as text)
+        and j.finished_at is null
+    limit cast(?4 as bigint)
+) found
+`
+
+type JobCountIssuesParams = model.JobCountIssuesParams
+
+// How many live jobs have a key between two texts, up to max: those of a
+// repository's issues. Index jobs_live_key.
+func (q *Queries) JobCountIssues(ctx context.Context, arg JobCountIssuesParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, JobCountIssues,
+		arg.OwnerID,
+		arg.FirstKey,
+		arg.EndKey,
+		arg.Max,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const JobCountTroubled = `-- name: JobCountTroubled :one
 select
     cast(f.walked as bigint) as failed_walked,
@@ -850,6 +879,51 @@ func (q *Queries) JobLockByKeys(ctx context.Context, arg JobLockByKeysParams) ([
 	return items, nil
 }
 
+const JobLockIssues = `-- name: JobLockIssues :many
+select j.id, j.kind
+from jobs j indexed by jobs_live_key
+where j.owner_id = ?1
+    and j.key >= cast(?2 as text)
+    and j.key < cast(?3 as text)
+    and j.finished_at is null
+limit cast(?4 as bigint)
+`
+
+type JobLockIssuesParams = model.JobLockIssuesParams
+
+type JobLockIssuesRow = model.JobLockIssuesRow
+
+// The live jobs of a repository's issues, whose keys lie between two texts, held
+// for this transaction until it ends. Where rows lock, they do in the order of
+// ids, as for whoever ends claims. Index jobs_live_key.
+func (q *Queries) JobLockIssues(ctx context.Context, arg JobLockIssuesParams) ([]JobLockIssuesRow, error) {
+	rows, err := q.db.QueryContext(ctx, JobLockIssues,
+		arg.OwnerID,
+		arg.FirstKey,
+		arg.EndKey,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []JobLockIssuesRow{}
+	for rows.Next() {
+		var i JobLockIssuesRow
+		if err := rows.Scan(&i.ID, &i.Kind); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const JobLockOverdue = `-- name: JobLockOverdue :many
 select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j."key", j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at, j.timeout_seconds, r.deadline_at
 from jobs j
@@ -1150,6 +1224,31 @@ func (q *Queries) JobPageByState(ctx context.Context, arg JobPageByStateParams) 
 	return items, nil
 }
 
+const JobRekey = `-- name: JobRekey :execrows
+update jobs
+set key = cast(?1 as text) || cast(issue_number as text),
+    updated_at = case when updated_at > ?2 then updated_at else ?2 end
+where +owner_id = ?3 -- the plus leaves the primary key as the only index
+    and id in (select t.value from json_each(cast(?4 as text)) t)
+    and finished_at is null
+`
+
+type JobRekeyParams = model.JobRekeyParams
+
+// Gives jobs of a JSON list of ids the keys of their issues in another repository
+func (q *Queries) JobRekey(ctx context.Context, arg JobRekeyParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, JobRekey,
+		arg.Prefix,
+		arg.Now,
+		arg.OwnerID,
+		arg.Ids,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const JobRenew = `-- name: JobRenew :one
 update jobs
 set lease_expires_at = min(
@@ -1342,28 +1441,31 @@ func (q *Queries) JobRequestCancel(ctx context.Context, arg JobRequestCancelPara
 const JobRevive = `-- name: JobRevive :one
 update jobs
 set state = 'pending',
-    attempt = ?1,
-    run_at = ?2,
+    key = ?1,
+    attempt = ?2,
+    run_at = ?3,
     result = null,
-    error = ?3,
-    progress = ?4,
+    error = ?4,
+    progress = ?5,
     cancel_requested_at = null,
     finished_at = null,
-    actor = ?5,
-    acted_at = ?2,
-    updated_at = ?2
-where id = ?6
-    and owner_id = ?7
-    and state = ?8
-    and attempt = ?9
+    actor = ?6,
+    acted_at = ?3,
+    updated_at = ?3
+where id = ?7
+    and owner_id = ?8
+    and state = ?9
+    and attempt = ?10
 returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
 type JobReviveParams = model.JobReviveParams
 
-// Back to work by hand: an ended job from attempt 0, a waiting retry at once.
+// Back to work by hand: an ended job from attempt 0, a waiting retry at once. The
+// key of an issue is that of its repository's present name.
 func (q *Queries) JobRevive(ctx context.Context, arg JobReviveParams) (Job, error) {
 	row := q.db.QueryRowContext(ctx, JobRevive,
+		arg.Key,
 		arg.Attempt,
 		arg.Now,
 		arg.Error,

@@ -87,6 +87,20 @@ select
     ) as bigint) as due
 from json_array_elements(cast(cast(@probes as text) as json)) t(x);
 
+-- name: JobCountIssues :one
+-- How many live jobs have a key between two texts, up to max: those of a
+-- repository's issues. Index jobs_live_key.
+select count(*)
+from (
+    select 1
+    from jobs j
+    where j.owner_id = @owner_id
+        and j.key >= cast(@first_key as text)
+        and j.key < cast(@end_key as text)
+        and j.finished_at is null
+    limit cast(@max as bigint)
+) found;
+
 -- name: JobInsertMany :many
 -- Enqueues a JSON list of jobs and returns those that are new: a row whose key
 -- is live is left out. Waits for a transaction that is enqueueing the key.
@@ -158,6 +172,26 @@ where j.owner_id || '' = @owner_id -- leaves the primary key as the only index
 order by j.id
 for update;
 
+-- name: JobLockIssues :many
+-- The live jobs of a repository's issues, whose keys lie between two texts, held
+-- for this transaction until it ends. Where rows lock, they do in the order of
+-- ids, as for whoever ends claims. Index jobs_live_key.
+select j.id, j.kind
+from jobs j
+where j.owner_id || '' = @owner_id -- leaves the primary key as the only index
+    and j.finished_at is null
+    and j.id = any(array(
+        select i.id
+        from jobs i
+        where i.owner_id = @owner_id
+            and i.key >= cast(@first_key as text)
+            and i.key < cast(@end_key as text)
+            and i.finished_at is null
+        limit cast(@max as bigint)
+    ))
+order by j.id
+for update;
+
 -- name: JobLockOverdue :many
 -- Claimed jobs of all owners whose lease ran out before cutoff, or ends after the
 -- latest end that one can have, from after_id on, held for this transaction, with
@@ -172,6 +206,16 @@ where j.state = 'claimed'
 order by j.id
 limit cast(@max as bigint)
 for update of j skip locked;
+
+-- name: JobRekey :execrows
+-- Gives jobs of a JSON list of ids the keys of their issues in another repository
+-- name: prefix is what stands before the number. Primary key.
+update jobs
+set key = cast(@prefix as text) || cast(issue_number as text),
+    updated_at = case when updated_at > @now then updated_at else @now end
+where owner_id || '' = @owner_id -- leaves the primary key as the only index
+    and id = any(array(select json_array_elements_text(cast(cast(@ids as text) as json))))
+    and finished_at is null;
 
 -- name: JobRenew :one
 -- A heartbeat: one statement, heap-only. A call by anybody but the holder changes

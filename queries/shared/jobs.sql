@@ -137,9 +137,11 @@ where id = @id
 returning *;
 
 -- name: JobRevive :one
--- Back to work by hand: an ended job from attempt 0, a waiting retry at once.
+-- Back to work by hand: an ended job from attempt 0, a waiting retry at once. The
+-- key of an issue is that of its repository's present name.
 update jobs
 set state = 'pending',
+    key = sqlc.narg(key),
     attempt = @attempt,
     run_at = @now,
     result = null,

@@ -5,17 +5,6 @@ from repos
 where id = @id
     and owner_id = @owner_id;
 
--- name: RepoGetByName :one
--- The repository of that name; case does not count in namespace and name.
--- Index repos_identity.
-select *
-from repos
-where owner_id = @owner_id
-    and forge = @forge
-    and host = @host
-    and lower(namespace) = lower(cast(@namespace as text))
-    and lower(name) = lower(cast(@name as text));
-
 -- name: RepoGetCounted :one
 -- One repository of an owner, with how many proposals it has in each state, up
 -- to counted. An index of proposals by repo and state.
@@ -29,7 +18,8 @@ where r.id = @id
     and r.owner_id = @owner_id;
 
 -- name: RepoInsert :execrows
--- Tracks a repository; 0 rows if it is tracked, however it is spelled.
+-- Tracks a repository; 0 rows if it is tracked, however it is spelled. It returns
+-- no row: then SQLite would look through the tables that refer to this one.
 insert into repos (id, owner_id, forge, host, namespace, name, default_stream, created_at, updated_at)
 values (@id, @owner_id, @forge, @host, @namespace, @name, sqlc.narg(default_stream), @created_at, @created_at)
 on conflict do nothing;
@@ -52,6 +42,18 @@ where owner_id = @owner_id
     and (created_at, id) < (@before_at, coalesce(cast(@before_id as text), ''))
 order by created_at desc, id desc
 limit cast(@max as bigint);
+
+-- name: RepoRename :one
+-- Gives a repository another name.
+update repos
+set forge = @forge,
+    host = @host,
+    namespace = @namespace,
+    name = @name,
+    updated_at = @updated_at
+where id = @id
+    and owner_id = @owner_id
+returning *;
 
 -- name: RepoSetDefaultStream :one
 -- Gives a repository another default stream.

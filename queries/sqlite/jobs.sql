@@ -84,6 +84,20 @@ select
     ) as integer) as due
 from json_each(cast(@probes as text)) t;
 
+-- name: JobCountIssues :one
+-- How many live jobs have a key between two texts, up to max: those of a
+-- repository's issues. Index jobs_live_key.
+select count(*)
+from (
+    select 1
+    from jobs j indexed by jobs_live_key
+    where j.owner_id = @owner_id
+        and j.key >= cast(@first_key as text)
+        and j.key < cast(@end_key as text)
+        and j.finished_at is null
+    limit cast(@max as bigint)
+) found;
+
 -- name: JobInsertMany :many
 -- Enqueues a JSON list of jobs and returns those that are new: a row whose key
 -- is live is left out. Waits for a transaction that is enqueueing the key.
@@ -144,6 +158,18 @@ where j.owner_id = @owner_id
     and j.key in (select t.value from json_each(cast(@keys as text)) t)
     and j.finished_at is null;
 
+-- name: JobLockIssues :many
+-- The live jobs of a repository's issues, whose keys lie between two texts, held
+-- for this transaction until it ends. Where rows lock, they do in the order of
+-- ids, as for whoever ends claims. Index jobs_live_key.
+select j.id, j.kind
+from jobs j indexed by jobs_live_key
+where j.owner_id = @owner_id
+    and j.key >= cast(@first_key as text)
+    and j.key < cast(@end_key as text)
+    and j.finished_at is null
+limit cast(@max as bigint);
+
 -- name: JobLockOverdue :many
 -- Claimed jobs of all owners whose lease ran out before cutoff, or ends after the
 -- latest end that one can have, from after_id on, held for this transaction, with
@@ -157,6 +183,16 @@ where j.state = 'claimed'
     and j.id > @after_id
 order by j.id
 limit cast(@max as bigint);
+
+-- name: JobRekey :execrows
+-- Gives jobs of a JSON list of ids the keys of their issues in another repository
+-- name: prefix is what stands before the number. Primary key.
+update jobs
+set key = cast(@prefix as text) || cast(issue_number as text),
+    updated_at = case when updated_at > @now then updated_at else @now end
+where +owner_id = @owner_id -- the plus leaves the primary key as the only index
+    and id in (select t.value from json_each(cast(@ids as text)) t)
+    and finished_at is null;
 
 -- name: JobRenew :one
 -- A heartbeat: one statement, heap-only. A call by anybody but the holder changes

@@ -145,7 +145,12 @@ var rows = map[string]row{
 	"get-repo": func(c *apitest.Client) target {
 		repo := tracked(c)
 		proposed(c, repo, "a")
+		c.Call("PATCH", "/v1/repos/"+repo, `{"namespace":"Tools"}`)
 		return target{param: repo}
+	},
+	"rename-repo": func(c *apitest.Client) target {
+		c.Must(201, "/v1/jobs", `{"kind":"review","repo":{"forge":"github","namespace":"acme","name":"site"},"issue_number":7}`)
+		return target{param: tracked(c), body: `{"host":"git.example.org:443","name":"Web"}`}
 	},
 	"create-proposal": func(c *apitest.Client) target {
 		return target{param: tracked(c), body: `{"stream":"main","head":"fix-7","base":"4f2a","title":"Mend <the> roof","body":"It leaked.",` +

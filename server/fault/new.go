@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -103,6 +104,24 @@ func HeadInUse(proposalID, state string) *Fault {
 // KeyInUse is a key that a live job holds.
 func KeyInUse(jobID, state string) *Fault {
 	return ofJob("key_in_use", "A live job holds the key.", jobID, state)
+}
+
+// NameInUse is a name that another repository has, or had.
+func NameInUse(repoID string) *Fault {
+	return New("name_in_use", "Another repository has that name, or had it: "+repoID+".").With("repo_id", repoID)
+}
+
+// TooManyLiveJobs is a repository with more live jobs of issues than one
+// transaction renames.
+func TooManyLiveJobs(most int64) *Fault {
+	return New("too_many_live_jobs", fmt.Sprintf("More than %d issues of the repository have a live job.", most)).
+		With("live_jobs", map[string]any{"value": most, "at_least": true})
+}
+
+// OlderReplica is a change that replicas of an older release would not heed.
+func OlderReplica() *Fault {
+	return New("older_replica", "A replica of an older release serves this database, and knows no old names of repositories.").
+		After(10 * time.Second)
 }
 
 // PreconditionFailed is an If-Match that names another version.

@@ -7,6 +7,7 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/repos"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -44,20 +45,25 @@ func Cancel(ctx context.Context, q model.Querier, now coltype.Time, in ByHandIn)
 }
 
 // Retry puts a failed or cancelled job back to work from attempt 0, and lets a
-// job in backoff run at once. A key that is live meanwhile is key_in_use.
+// job in backoff run at once. The key of an issue is that of its repository's
+// present name. A key that is live meanwhile is key_in_use.
 func Retry(ctx context.Context, q model.Querier, now coltype.Time, in ByHandIn) (model.Job, error) {
+	key, err := presentKey(ctx, q, in)
+	if err != nil {
+		return model.Job{}, err
+	}
 	job, err := lock(ctx, q, in)
 	if err != nil {
 		return model.Job{}, err
 	}
 	now = notBefore(job, now)
 	set := model.JobReviveParams{
-		ID: in.ID, OwnerID: in.OwnerID, ExpectedState: job.State, ExpectedAttempt: job.Attempt,
+		ID: in.ID, OwnerID: in.OwnerID, Key: key, ExpectedState: job.State, ExpectedAttempt: job.Attempt,
 		Actor: &in.Actor, Now: now,
 	}
 	switch {
 	case job.State == Failed || job.State == Cancelled:
-		if err := keyFree(ctx, q, job); err != nil {
+		if err := keyFree(ctx, q, in.OwnerID, key); err != nil {
 			return model.Job{}, err
 		}
 	case job.State == Pending && job.Attempt > 0 && job.RunAt.After(now):
@@ -73,13 +79,30 @@ func Retry(ctx context.Context, q model.Querier, now coltype.Time, in ByHandIn) 
 	return job, nil
 }
 
-// keyFree is key_in_use if another job of the key is live. That one is not
-// locked: it may come before job in the order of ids.
-func keyFree(ctx context.Context, q model.Reader, job model.Job) error {
-	if job.Key == nil {
+// presentKey is the key that a job has as a live one. An ended job keeps the key
+// that it had, so that of an issue is made from the name that the repository has
+// now. It is held before the job is locked, which is the order everywhere, and
+// nobody renames it before the transaction ends.
+func presentKey(ctx context.Context, q model.Querier, in ByHandIn) (*string, error) {
+	job, err := Get(ctx, q, in.OwnerID, in.ID)
+	if err != nil || job.RepoID == nil || job.IssueNumber == nil {
+		return job.Key, err
+	}
+	name, err := repos.Hold(ctx, q, in.OwnerID, *job.RepoID)
+	if err != nil {
+		return nil, err
+	}
+	key := name.IssueKey(*job.IssueNumber)
+	return &key, nil
+}
+
+// keyFree is key_in_use if a job of the key is live. That one is not locked: it
+// may come before the other in the order of ids.
+func keyFree(ctx context.Context, q model.Reader, ownerID string, key *string) error {
+	if key == nil {
 		return nil
 	}
-	live, err := q.JobGetByKey(ctx, model.JobGetByKeyParams{OwnerID: job.OwnerID, Key: job.Key})
+	live, err := q.JobGetByKey(ctx, model.JobGetByKeyParams{OwnerID: ownerID, Key: key})
 	if store.NotFound(err) {
 		return nil
 	}

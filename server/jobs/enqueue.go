@@ -20,7 +20,7 @@ import (
 type EnqueueIn struct {
 	Kind        string
 	Key         *string
-	Repo        *repos.Ref // normal; with IssueNumber it makes the key
+	Repo        *repos.Ref // normal, or a name that it had; with IssueNumber it makes the key
 	IssueNumber *int64
 	Payload     coltype.JSON
 	Priority    *int64
@@ -39,10 +39,11 @@ type Enqueued struct {
 	Err          error // a fault of this item alone
 }
 
-// key is the key of the item: its issue's, its own, or none.
-func (in EnqueueIn) key() *string {
+// key is the key of the item: its issue's under the present name of its
+// repository, its own, or none.
+func (in EnqueueIn) key(repo model.Repo) *string {
 	if in.Repo != nil && in.IssueNumber != nil {
-		key := in.Repo.IssueKey(*in.IssueNumber)
+		key := repos.NameOf(repo).IssueKey(*in.IssueNumber)
 		return &key
 	}
 	return in.Key
@@ -63,7 +64,11 @@ func Enqueue(ctx context.Context, q model.Querier, now coltype.Time, ownerID str
 	}
 	rows := make([]newJob, len(items))
 	for i, in := range items {
-		rows[i] = in.row(now, kinds[in.Kind], tracked)
+		var repo model.Repo
+		if in.Repo != nil {
+			repo = tracked[*in.Repo]
+		}
+		rows[i] = in.row(now, kinds[in.Kind], repo)
 	}
 	return upsert(ctx, q, now, ownerID, items, rows)
 }
@@ -134,9 +139,9 @@ type newJob struct {
 
 // row is the item as a new job. Ids are made in the order of the items, so jobs
 // of one instant are claimed in that order.
-func (in EnqueueIn) row(now coltype.Time, kind model.JobKind, tracked map[repos.Ref]string) newJob {
+func (in EnqueueIn) row(now coltype.Time, kind model.JobKind, repo model.Repo) newJob {
 	row := newJob{
-		ID: id.New("job"), Kind: in.Kind, Key: in.key(), IssueNumber: in.IssueNumber,
+		ID: id.New("job"), Kind: in.Kind, Key: in.key(repo), IssueNumber: in.IssueNumber,
 		Payload: "{}", Priority: defaultPriority, RunAt: orNow(in.RunAt, now).UnixMicro(),
 		MaxAttempts: kind.MaxAttempts, TimeoutSeconds: in.Timeout, Traceparent: in.Traceparent,
 	}
@@ -150,8 +155,7 @@ func (in EnqueueIn) row(now coltype.Time, kind model.JobKind, tracked map[repos.
 		row.MaxAttempts = *in.MaxAttempts
 	}
 	if in.Repo != nil {
-		repoID := tracked[*in.Repo]
-		row.RepoID = &repoID
+		row.RepoID = &repo.ID
 	}
 	return row
 }
@@ -202,29 +206,29 @@ func lockLive(ctx context.Context, q model.Querier, ownerID string, rows []newJo
 	return nil
 }
 
-// trackAll tracks the repositories of the items, each once and in one order,
-// and returns their ids.
-func trackAll(ctx context.Context, q model.Querier, now coltype.Time, ownerID string, items []EnqueueIn) (map[repos.Ref]string, error) {
-	ids := map[repos.Ref]string{}
+// trackAll tracks the repositories of the items, each once and in one order.
+// None of them is renamed before the transaction ends.
+func trackAll(ctx context.Context, q model.Querier, now coltype.Time, ownerID string, items []EnqueueIn) (map[repos.Ref]model.Repo, error) {
+	tracked := map[repos.Ref]model.Repo{}
 	var refs []repos.Ref
 	for _, in := range items {
 		if in.Repo == nil {
 			continue
 		}
-		if _, ok := ids[*in.Repo]; !ok {
-			ids[*in.Repo] = ""
+		if _, ok := tracked[*in.Repo]; !ok {
+			tracked[*in.Repo] = model.Repo{}
 			refs = append(refs, *in.Repo)
 		}
 	}
 	sort.Slice(refs, func(i, j int) bool { return refs[i].IssueKey(0) < refs[j].IssueKey(0) })
 	for _, ref := range refs {
-		tracked, err := repos.Track(ctx, q, now, repos.TrackIn{OwnerID: ownerID, Ref: ref})
+		repo, err := repos.TrackHeld(ctx, q, now, ownerID, ref)
 		if err != nil {
 			return nil, err
 		}
-		ids[ref] = tracked.Repo.ID
+		tracked[ref] = repo
 	}
-	return ids, nil
+	return tracked, nil
 }
 
 // kindsOf are the kinds that the items name, each once.

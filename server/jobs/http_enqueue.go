@@ -20,7 +20,7 @@ import (
 // repoBody names the repository that a job is about.
 type repoBody struct {
 	Forge     string `json:"forge" enum:"github,gitea,forgejo,gitlab"`
-	Host      string `json:"host,omitempty" doc:"Default github.com and gitlab.com; required for gitea and forgejo. Case does not count."`
+	Host      string `json:"host,omitempty" minLength:"1" doc:"Default github.com and gitlab.com; required for gitea and forgejo. Case does not count, nor does a port 443, 80 or 22."`
 	Namespace string `json:"namespace" minLength:"1" doc:"The forge's owner or group. Case does not count."`
 	Name      string `json:"name" minLength:"1" doc:"Case does not count."`
 }

@@ -73,9 +73,31 @@ var took = map[string]any{
 		ID, OwnerID  string
 		LeaseToken   *string
 	}{},
+	"JobRevive": struct {
+		Attempt         int64
+		Now             coltype.Time
+		Error, Progress coltype.JSON
+		Actor           *string
+		ID, OwnerID     string
+		ExpectedState   string
+		ExpectedAttempt int64
+	}{},
+	"LoginLinkInsert": struct {
+		Hash, OwnerID, Name  string
+		Scopes               coltype.JSON
+		SessionSeconds       int64
+		CreatedAt, ExpiresAt coltype.Time
+	}{},
 	"LoginLinkUse": struct {
 		Now  coltype.Time
 		Hash string
+	}{},
+	"RepoGetByName": struct{ OwnerID, Forge, Host, Namespace, Name string }{},
+	"TokenInsert": struct {
+		ID, OwnerID, Name, Hash string
+		Scopes                  coltype.JSON
+		CreatedAt, ExpiresAt    coltype.Time
+		Kind                    string
 	}{},
 }
 

@@ -10,15 +10,18 @@ import (
 )
 
 // Routes adds the routes of repositories and proposals to the API.
-func Routes(a *web.API) {
+func Routes(a *web.API, rename Renamer) {
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/repos", ID: "track-repo", Summary: "Track a repository",
-		Description: "201 is a new one; 200 was tracked before, in whatever case. A default_stream replaces the one it had.",
+		Description: "201 is a new one; 200 was tracked before, in whatever case, or had that name before. A default_stream replaces the one it had.",
 		Scope:       web.ScopeReposWrite, Status: http.StatusCreated, Also: []int{http.StatusOK}}, track)
 	web.List(a, web.Op{Path: "/v1/repos", ID: "list-repos", Summary: "List repositories, newest first",
-		Description: "Looks one up by its name: case does not count in host, namespace and name.",
+		Description: "Looks one up by its name: case does not count in host, namespace and name. With namespace and name, a name that no repository has finds those that had it.",
 		Scope:       web.ScopeReposRead}, listedRepos)
 	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/repos/{repo}", ID: "get-repo", Summary: "Get a repository, with its proposals counted",
 		Scope: web.ScopeReposRead}, getRepo)
+	web.Write(a, web.Op{Method: http.MethodPatch, Path: "/v1/repos/{repo}", ID: "rename-repo", Summary: "Rename a repository, or move it to another host",
+		Description: "Members that are absent stay. The live jobs of its issues get the keys that follow from the new name, and the old name goes on to mean this repository.",
+		Scope:       web.ScopeReposWrite, Faults: []string{"name_in_use", "too_many_live_jobs", "older_replica"}}, renameWith(rename))
 
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/repos/{repo}/proposals", ID: "create-proposal", Summary: "Open a proposal",
 		Description: "At most one proposal of a stream and head is open. 201 is a new one; 200 met the open one, which stays as it is.",

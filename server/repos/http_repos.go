@@ -7,6 +7,7 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/keyset"
 	"github.com/stint-run/stint/server/web"
 )
 
@@ -30,10 +31,20 @@ func repoOf(r model.Repo) repoJSON {
 	}
 }
 
-// countedRepoJSON is a repository with its proposals counted.
+// oldNameJSON is a name that a repository had.
+type oldNameJSON struct {
+	Forge      string       `json:"forge" enum:"github,gitea,forgejo,gitlab"`
+	Host       string       `json:"host"`
+	Namespace  string       `json:"namespace" doc:"In lower case."`
+	Name       string       `json:"name" doc:"In lower case."`
+	ReplacedAt coltype.Time `json:"replaced_at" doc:"When it was renamed from it."`
+}
+
+// countedRepoJSON is a repository with its proposals counted, and its old names.
 type countedRepoJSON struct {
 	repoJSON
 	Proposals proposalCountsJSON `json:"proposals"`
+	OldNames  []oldNameJSON      `json:"old_names" doc:"Names that mean this repository too, the latest 50, the latest first."`
 }
 
 // proposalCountsJSON are the proposals of a repository, by state.
@@ -43,16 +54,20 @@ type proposalCountsJSON struct {
 	Closed web.Count `json:"closed"`
 }
 
-func countedOf(r Counted) *countedRepoJSON {
-	return &countedRepoJSON{repoJSON: repoOf(r.Repo), Proposals: proposalCountsJSON{
-		Open: web.Counted(r.OpenProposals), Merged: web.Counted(r.MergedProposals), Closed: web.Counted(r.ClosedProposals),
+func countedOf(d RepoDetail) *countedRepoJSON {
+	out := &countedRepoJSON{repoJSON: repoOf(d.Counted.Repo), Proposals: proposalCountsJSON{
+		Open: web.Counted(d.OpenProposals), Merged: web.Counted(d.MergedProposals), Closed: web.Counted(d.ClosedProposals),
 	}}
+	out.OldNames = keyset.Convert(d.OldNames, func(n model.RepoName) oldNameJSON {
+		return oldNameJSON{Forge: n.Forge, Host: n.Host, Namespace: n.Namespace, Name: n.Name, ReplacedAt: n.ReplacedAt}
+	})
+	return out
 }
 
 type trackInput struct {
 	Body struct {
 		Forge         string  `json:"forge" enum:"github,gitea,forgejo,gitlab"`
-		Host          string  `json:"host,omitempty" doc:"Default github.com and gitlab.com; required for gitea and forgejo. Case does not count."`
+		Host          string  `json:"host,omitempty" minLength:"1" doc:"Default github.com and gitlab.com; required for gitea and forgejo. Case does not count, nor does a port 443, 80 or 22."`
 		Namespace     string  `json:"namespace" minLength:"1" doc:"The forge's owner or group. Case does not count."`
 		Name          string  `json:"name" minLength:"1" doc:"Case does not count."`
 		DefaultStream *string `json:"default_stream,omitempty" minLength:"1" doc:"Where proposals usually go, such as main."`
@@ -91,7 +106,7 @@ func track(ctx context.Context, q model.Querier, now coltype.Time, in *trackInpu
 type reposInput struct {
 	web.PageQuery
 	Forge     string `query:"forge" enum:"github,gitea,forgejo,gitlab"`
-	Host      string `query:"host" doc:"Case does not count."`
+	Host      string `query:"host" doc:"In any spelling that POST takes."`
 	Namespace string `query:"namespace" doc:"Case does not count. With name it is found at once, among however many."`
 	Name      string `query:"name" doc:"Case does not count."`
 }
@@ -102,7 +117,11 @@ func (in *reposInput) ref() Ref {
 
 // Faults are names that no forge allows: nothing is found under them.
 func (in *reposInput) Faults() (faults []fault.Item) {
-	for _, item := range in.ref().illegal(false) {
+	items := in.ref().illegal(false)
+	if _, legal := normalHost(in.Host); !legal && in.Host != "" {
+		items = append(items, fault.Item{Pointer: "/host", Detail: badHost})
+	}
+	for _, item := range items {
 		faults = append(faults, fault.Item{In: fault.InQuery, Pointer: item.Pointer, Detail: item.Detail})
 	}
 	return faults
@@ -110,9 +129,9 @@ func (in *reposInput) Faults() (faults []fault.Item) {
 
 var listedRepos = web.ListOf[reposInput, model.Repo, repoJSON]{
 	Kind: "repos", Order: web.Newest,
-	Page: web.PageOf(List, func(ownerID string, in *reposInput) ListIn {
-		return ListIn{OwnerID: ownerID, Ref: in.ref()}
-	}),
+	Page: func(ctx context.Context, q model.Reader, in *reposInput, w web.Window) ([]model.Repo, *keyset.Position, error) {
+		return Page(ctx, q, ListIn{OwnerID: web.Caller(ctx).OwnerID, Ref: in.ref()}, w.Position, w.Limit)
+	},
 	Item: func(r model.Repo, _ coltype.Time) repoJSON { return repoOf(r) },
 }
 

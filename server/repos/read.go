@@ -14,16 +14,30 @@ import (
 // web.MaxCount + 1.
 type Counted = model.RepoGetCountedRow
 
-// Get is one repository of an owner, with its proposals counted.
-func Get(ctx context.Context, q model.Reader, ownerID, repoID string) (Counted, error) {
+// RepoDetail is a repository with its proposals counted and its old names, the
+// latest first.
+type RepoDetail struct {
+	Counted
+	OldNames []model.RepoName
+}
+
+// maxOldNames bounds the old names that are shown.
+const maxOldNames = 50
+
+// Get is one repository of an owner.
+func Get(ctx context.Context, q model.Reader, ownerID, repoID string) (RepoDetail, error) {
 	repo, err := q.RepoGetCounted(ctx, model.RepoGetCountedParams{ID: repoID, OwnerID: ownerID, Counted: web.MaxCount + 1})
 	if store.NotFound(err) {
-		return Counted{}, fault.NotFound()
+		return RepoDetail{}, fault.NotFound()
 	}
 	if err != nil {
-		return Counted{}, fmt.Errorf("get %s: %w", repoID, err)
+		return RepoDetail{}, fmt.Errorf("get %s: %w", repoID, err)
 	}
-	return repo, nil
+	names, err := q.RepoNameList(ctx, model.RepoNameListParams{RepoID: repoID, Max: maxOldNames})
+	if err != nil {
+		return RepoDetail{}, fmt.Errorf("list old names of %s: %w", repoID, err)
+	}
+	return RepoDetail{Counted: repo, OldNames: names}, nil
 }
 
 // known is not_found unless the owner has that repository.

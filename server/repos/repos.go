@@ -6,23 +6,24 @@
 // proposes again gets the open one. It is merged or closed by somebody who has
 // seen its present version, and may be reopened; every state it came into is
 // kept, with who brought it there.
+//
+// A repository may be renamed. The names that it had stay its own: whoever uses
+// one means it. So no repository has a name that another one has, or had.
 package repos
 
 import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server/fault"
 )
 
 // Forges are the forges a repository may live on (constraint repos_forge_check).
 var Forges = []string{"github", "gitea", "forgejo", "gitlab"}
-
-// defaultHosts are the hosts of the forges that have one; gitea and forgejo
-// are always run by somebody.
-var defaultHosts = map[string]string{"github": "github.com", "gitlab": "gitlab.com"}
 
 // Ref names a repository: forge, host, namespace (the forge's owner or group;
 // on GitLab possibly a path of groups) and name.
@@ -33,10 +34,7 @@ type Ref struct {
 	Name      string
 }
 
-var (
-	part  = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
-	hosts = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$`)
-)
+var part = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
 // maxName bounds namespace and name, in bytes.
 const maxName = 100
@@ -60,31 +58,53 @@ func (r Ref) illegal(required bool) (faults []fault.Item) {
 	return faults
 }
 
-// Normal is the Ref with its host in lower case and filled in by default, and
-// the faults it has, in the order of its members; pointers begin at the Ref.
+// Normal is the Ref with its host filled in by default and in the one spelling
+// of normalHost, and the faults it has, in the order of its members; pointers
+// begin at the Ref.
 func (r Ref) Normal() (Ref, []fault.Item) {
 	if r.Host == "" {
 		r.Host = defaultHosts[r.Forge]
 	}
-	r.Host = strings.ToLower(r.Host)
 	var faults []fault.Item
 	wrong := func(member, detail string) {
 		faults = append(faults, fault.Item{Pointer: "/" + member, Detail: detail})
 	}
+	host, legal := normalHost(r.Host)
 	switch {
 	case !slices.Contains(Forges, r.Forge):
 		wrong("forge", "is none of "+strings.Join(Forges, ", "))
 	case r.Host == "":
 		wrong("host", "is required for "+r.Forge)
-	case len(r.Host) > 255 || !hosts.MatchString(r.Host):
-		wrong("host", "is not a host name, optionally with a port")
+	case !legal:
+		wrong("host", badHost)
 	}
+	r.Host = host
 	return r, append(faults, r.illegal(true)...)
 }
+
+const badHost = "is not a host name or IPv4 address, optionally with a port from 1 to 65535 without leading zeros"
 
 // IssueKey is the key of an issue's job: one spelling for every spelling of
 // the repository.
 func (r Ref) IssueKey(number int64) string {
-	return fmt.Sprintf("issue:%s:%s/%s/%s#%d",
-		r.Forge, r.Host, strings.ToLower(r.Namespace), strings.ToLower(r.Name), number)
+	return r.issues() + strconv.FormatInt(number, 10)
 }
+
+// IssueKeys are two texts between which the keys of the repository's issues lie,
+// and no others: no name has a #. Each key is the first text and the number.
+func (r Ref) IssueKeys() (first, end string) {
+	first = r.issues()
+	return first, strings.TrimSuffix(first, "#") + "$" // the character behind #
+}
+
+func (r Ref) issues() string {
+	return fmt.Sprintf("issue:%s:%s/%s/%s#", r.Forge, r.Host, strings.ToLower(r.Namespace), strings.ToLower(r.Name))
+}
+
+// NameOf is the name that a repository has.
+func NameOf(r model.Repo) Ref {
+	return Ref{Forge: r.Forge, Host: r.Host, Namespace: r.Namespace, Name: r.Name}
+}
+
+// same reports whether both name one repository: case does not count.
+func (r Ref) same(other Ref) bool { return r.issues() == other.issues() }

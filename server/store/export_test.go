@@ -10,6 +10,9 @@ import (
 	"github.com/stint-run/stint/gen/model"
 )
 
+// NamesSince is the migration that tells older replicas.
+const NamesSince = namesSince
+
 // ExecForTest runs a statement in the transaction of q.
 func ExecForTest(ctx context.Context, q model.Querier, statement string) error {
 	return q.(*txQuerier).txn.exec(ctx, statement)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,9 +100,7 @@ func poolConfig(c Config) (*pgxpool.Config, error) {
 	if conn.ConnectTimeout == 0 || conn.ConnectTimeout > c.Waits.Conn {
 		conn.ConnectTimeout = c.Waits.Conn
 	}
-	if conn.RuntimeParams["application_name"] == "" {
-		conn.RuntimeParams["application_name"] = "stint"
-	}
+	conn.RuntimeParams["application_name"] = sessionName(cmp.Or(conn.RuntimeParams["application_name"], "stint"))
 	schema.RequireUTF8(conn)
 	schema.RequireWrites(conn, c.URL)
 	direct, settings := !pooled(config), c.Waits.settings(false)
