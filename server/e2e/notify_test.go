@@ -13,7 +13,12 @@ import (
 func hearing(t *testing.T) (a *inProcess, b *process) {
 	t.Helper()
 	a, b = replicas(t)
-	apitest.Await(t, "notifications arrive", func() bool { return a.figure("stint_notifications_listening") == 1 })
+	for _, c := range []*apitest.Client{a.Client, b.Client} {
+		apitest.Await(t, "notifications arrive", func() bool { return c.Get("/readyz?verbose").Str("replica.notifications") == "ok" })
+	}
+	if got := a.figure("stint_notifications_listening"); got != 1 {
+		t.Errorf("the metric says %d", got)
+	}
 	return a, b
 }
 

@@ -244,7 +244,7 @@ func TestWithoutAnEchoItPollsAndNamesTheFlag(t *testing.T) {
 	}
 }
 
-func TestABusLeavesNoGoroutines(t *testing.T) {
+func TestABusLeavesNothingBehind(t *testing.T) {
 	s := dbtest.Open(t, store.Config{URL: dbtest.Fresh(t, store.Postgres)})
 	if err := s.Ping(t.Context()); err != nil {
 		t.Fatal(err)
@@ -261,6 +261,9 @@ func TestABusLeavesNoGoroutines(t *testing.T) {
 	if bus.State() != notify.Polling {
 		t.Error("ended, and it still listens")
 	}
+	apitest.Await(t, "the line is closed", func() bool {
+		return dbtest.Get[int](t, s, "select count(*) from pg_stat_activity where datname = current_database() and query like 'listen%'") == 0
+	})
 }
 
 // SQLite has one process: there is no bus, and whoever has none may use it.
