@@ -110,6 +110,20 @@ func TestConnectionThatWasGivenOtherSettingsIsRefused(t *testing.T) {
 	}
 }
 
+// Whichever connection a store makes, also the one that listens at an address of its own, is to a database that keeps every text.
+func TestNoConnectionIsMadeToADatabaseOfAnotherEncoding(t *testing.T) {
+	t.Parallel()
+	latin1, ctx := dbtest.Latin1(t), t.Context()
+	s := dbtest.Open(t, store.Config{URL: latin1})
+	_, read := s.MetaGet(ctx, model.MetaGetParams{Key: "x"})
+	_, listen := dbtest.Open(t, store.Config{URL: dbtest.Shared(t, store.Postgres), ListenURL: latin1}).Listen(ctx)
+	for name, err := range map[string]error{"a read": read, "a write": write(ctx, s, "x"), "a probe": s.Ping(ctx), "the listening connection": listen} {
+		if schema.Code(err) != schema.CodeEncoding {
+			t.Errorf("%s: %v, want a refusal of LATIN1", name, err)
+		}
+	}
+}
+
 func TestTimeoutOfARoleEndsNoIdleConnection(t *testing.T) {
 	t.Parallel()
 	c := store.Config{URL: dbtest.Whole(t, store.Postgres) + "&idle_session_timeout=100", MaxConns: 1}
