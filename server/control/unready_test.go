@@ -170,16 +170,23 @@ func TestNotReadyWhileWritesFail(t *testing.T) {
 	}
 }
 
-// What a probe does not meet, requests do.
+// What a probe does not meet, requests do, and at once: the finding that all was well is not told for its moment.
 func TestNotReadyAfterAWriteThatTheDatabaseRefused(t *testing.T) {
 	t.Parallel()
 	s := dbtest.Open(t, store.Config{URL: dbtest.Fresh(t, store.Postgres)})
 	dbtest.SQL(t, s, `create function full_() returns trigger language plpgsql as $$ begin raise exception 'full' using errcode = '53100'; end $$`)
 	dbtest.SQL(t, s, `create trigger full_ before insert on owners for each row execute function full_()`)
+	replica := control.NewReadiness(s, nil, nil)
+	if err := replica.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	err := s.Tx(t.Context(), func(q model.Querier) error {
 		_, _, err := control.CreateOwner(t.Context(), q, dbtest.T0, "ada")
 		return err
 	})
+	if told := replica.Ready(t.Context()); store.Cause(told) != store.CauseDisk {
+		t.Errorf("after %v the replica is %v", err, told)
+	}
 	if got := cause(t, s); got != store.CauseDisk {
 		t.Errorf("after %v the cause is %q", err, got)
 	}
