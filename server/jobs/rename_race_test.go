@@ -1,14 +1,18 @@
 package jobs_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 
+	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/jobs"
 	"github.com/stint-run/stint/server/repos"
+	"github.com/stint-run/stint/server/store"
 )
 
 // oneOf is one of the names n0 to n3.
@@ -124,5 +128,81 @@ func TestNamesThatAreGivenAndTrackedAtOnceHaveOneRepository(t *testing.T) {
 			d.Errorf("%d names are a repository's and another's old one", both)
 		}
 		d.noDeadlock()
+	})
+}
+
+// onPostgres is for what one writer at a time cannot do to itself.
+func onPostgres(t *testing.T, fn func(d *fixture)) {
+	t.Parallel()
+	fn(newFixture(t, dbtest.Open(t, storeOf(t, store.Postgres))))
+}
+
+// The statement that waits for a job does not see the successor that it leaves.
+func TestSuccessorOfAJobThatEndsDuringARenameHasTheNewKey(t *testing.T) {
+	onPostgres(t, func(d *fixture) {
+		held := d.held(about(named("old"), 7))
+		d.enqueue(about(named("old"), 7)) // is kept, to run afterwards
+		renamed := make(chan error, 1)
+		var ended jobs.Outcome
+		d.Tx(func(q model.Querier) (err error) {
+			in := jobs.FinishIn{OwnerID: d.Owner, ID: held.Job.ID, LeaseToken: *held.Job.LeaseToken, Action: jobs.Complete, Jitter: 1}
+			if ended, err = jobs.Finish(d.Context(), q, d.Now, in); err != nil {
+				return err
+			}
+			go func() {
+				_, err := d.tryRename(*held.Job.RepoID, repos.RenameIn{Name: ptr("new")})
+				renamed <- err
+			}()
+			d.lockAwaited()
+			return nil
+		})
+		if err := <-renamed; err != nil {
+			d.Fatal(err)
+		}
+		d.keyed(d.followed(ended.Job).ID, "issue:gitea:git.example.org/acme/new#7")
+	})
+}
+
+// lockAwaited returns once a session waits for a lock.
+func (d *fixture) lockAwaited() {
+	d.Helper()
+	conn, _ := pgConn(d.T, d.Store)
+	for waiting := 0; waiting == 0; {
+		err := conn.QueryRow(d.Context(), `select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`).Scan(&waiting)
+		if err != nil {
+			d.Fatal(err)
+		}
+	}
+}
+
+// meanwhile is a transaction in which something happens before it tracks.
+type meanwhile struct {
+	model.Querier
+	happens func()
+}
+
+func (m meanwhile) RepoInsert(ctx context.Context, arg model.RepoInsertParams) (int64, error) {
+	m.happens()
+	return m.Querier.RepoInsert(ctx, arg)
+}
+
+// Between the look and the insert another transaction tracks the name, and renames
+// the repository away from it.
+func TestANameThatBecomesAnOldOneWhileItIsTrackedIsNotTrackedAnew(t *testing.T) {
+	onPostgres(t, func(d *fixture) {
+		var other string
+		happens := sync.OnceFunc(func() {
+			other = d.track(named("x")).ID
+			d.rename(other, "y")
+		})
+		var got repos.Tracked
+		d.Tx(func(q model.Querier) (err error) {
+			in := repos.TrackIn{OwnerID: d.Owner, Ref: *named("x")}
+			got, err = repos.Track(d.Context(), meanwhile{q, happens}, d.Now, in)
+			return err
+		})
+		if got.Repo.ID != other || !got.Deduplicated {
+			d.Errorf("tracked %+v; x became an old name of %s", got, other)
+		}
 	})
 }
