@@ -76,8 +76,9 @@ func (s *statement) explain(err error) error {
 	return err
 }
 
-// look cuts the statement off if the database answers nobody, or does not work
-// on it, at two looks: its answer may just be on the way.
+// look cuts the statement off if the database answers nobody, or if at two looks
+// in a row nothing has come and the database does not work on it: at the first its
+// answer may be on the way.
 func (s *statement) look() {
 	step := s.steps.Load()
 	if step < 0 {
@@ -88,7 +89,9 @@ func (s *statement) look() {
 		s.cancel()
 		return
 	}
-	s.seen = step
+	if step != s.seen {
+		s.seen, s.doubted = step, false
+	}
 	s.timer.Reset(s.conn.pg.doubt)
 }
 
