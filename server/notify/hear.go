@@ -129,8 +129,9 @@ func (b *Bus) works() {
 	}
 }
 
-// hear is one notification that has come.
-func (b *Bus) hear(text string, echo chan<- string) {
+// hear takes one notification. echo has room for one id, the latest of a probe, and
+// hear alone sends to it.
+func (b *Bus) hear(text string, echo chan string) {
 	p, err := decode(text)
 	if err != nil {
 		b.ignore(len(text), err)
@@ -139,9 +140,10 @@ func (b *Bus) hear(text string, echo chan<- string) {
 	if p.From == b.self {
 		if p.Topic == probe && len(p.IDs) == 1 {
 			select {
-			case echo <- p.IDs[0]:
-			default: // the one before it was given up
+			case <-echo: // of a probe that was sent twice, or given up
+			default:
 			}
+			echo <- p.IDs[0]
 		}
 		return
 	}

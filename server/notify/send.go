@@ -69,14 +69,12 @@ func (b *Bus) note(n int, err error) {
 	b.sendFails = true
 }
 
-// sleep waits for d, or until ctx ends, and reports whether ctx goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
+// sleep waits for d, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
 	case <-ctx.Done():
-		return false
 	}
 }
