@@ -65,7 +65,8 @@ func Claim(ctx context.Context, q model.Querier, now coltype.Time, in ClaimIn) (
 	if err != nil {
 		return ClaimOut{}, fmt.Errorf("claim: %w", err)
 	}
-	return out, out.take(ctx, q, in, taken)
+	err = out.take(ctx, q, in, taken)
+	return out, err
 }
 
 // take makes the jobs that were found those of the claim, if an answer holds them.
