@@ -124,18 +124,19 @@ func (e *exam) connections(s inspect.Server) {
 	})
 }
 
-// pool: every connection of the server's pool, the one that listens, and the two
-// of a migration have to find a place beside those of others.
+// pool: every connection of the server's pool, its two beside the pool (for
+// readiness and the clock, and for notifications), and the two of a migration have
+// to find a place beside those of others.
 func (e *exam) pool(s inspect.Server) {
 	size := e.Server.Replica.Pool.Max
 	if !e.Server.Answered || e.Server.Replica.Engine != store.Postgres || size == 0 {
 		e.add(Check{ID: "pool", State: Unknown, Unit: "connections", Detail: "no server says how large its pool is", Advice: "name one with --server"})
 		return
 	}
-	const besides = 1 + 2
+	const besides = 2 + 2
 	c := Check{
 		ID: "pool", State: OK, Value: size, Unit: "connections", Detail: fmt.Sprintf("the server's pool, %d of it in use; the database has room for %d", e.Server.Replica.Pool.InUse, s.Available),
-		Advice: "replicas × (pool size + 1) + 2 must fit: make --pg-max-conns smaller or max_connections larger",
+		Advice: "replicas × (pool size + 2) + 2 must fit: make --pg-max-conns smaller or max_connections larger",
 	}
 	switch {
 	case size > s.Available:
