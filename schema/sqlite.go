@@ -68,9 +68,10 @@ var creating sync.Mutex
 // CreateFile makes the file, unless it is there, for its owner's eyes only
 // (SQLite gives the log the same mode), and explains the mistakes that a path
 // can hold. Its links are followed already ([FilePath]): SQLite itself would make
-// the file behind one, for everybody's eyes. A file that exists is not opened: closing it would drop every lock
-// that SQLite holds on it elsewhere in this process. The mutex keeps that true
-// for a file that another goroutine is just making.
+// the file behind one, for everybody's eyes. A file that exists is not opened:
+// closing it would drop every lock that SQLite holds on it elsewhere in this
+// process. The mutex keeps that true for a file that another goroutine is just
+// making.
 func CreateFile(path string) error {
 	creating.Lock()
 	defer creating.Unlock()

@@ -66,8 +66,7 @@ func passes(c Config, err error) bool {
 	default:
 		return false
 	}
-	switch {
-	case store.NoDatabase(err):
+	if store.NoDatabase(err) {
 		return c.Migrate == schema.Off
 	}
 	f, ok := errors.AsType[*fault.Fault](store.Explain(err))

@@ -15,8 +15,8 @@ type Querier interface {
 	// Dates records that have no date, up to max. What somebody else is dating is
 	// passed over. Index idempotency_keys_by_created.
 	IdempotencyKeyDate(ctx context.Context, arg IdempotencyKeyDateParams) (int64, error)
-	// Dates records again that have a date after latest, up to max: a wrong clock gave
-	// it to them. What somebody else is dating is passed over. Index
+	// Gives the present time to records with a date after latest, up to max: a wrong
+	// clock dated them. Records that somebody else is dating are passed over. Index
 	// idempotency_keys_by_created.
 	IdempotencyKeyDateAnew(ctx context.Context, arg IdempotencyKeyDateAnewParams) (int64, error)
 	// Takes a key; 0 rows if it is taken. Waits for a transaction that is taking it.
@@ -40,9 +40,9 @@ type Querier interface {
 	JobClaim(ctx context.Context, arg JobClaimParams) ([]Job, error)
 	// Completes claims of an owner under their tokens, and holds every job that is
 	// named, whatever its state, until the transaction ends. rows is a JSON object of
-	// {lease_token, result} by job id, the ids in order: where rows lock, they do in
-	// that order. A job whose again is set is left to JobSettle. No time goes back, but
-	// behind one that is after latest. Primary key.
+	// {lease_token, result} by job id, in the order of ids, in which the rows are locked.
+	// A job whose again is set is left to JobSettle. The times are not before the last
+	// change of the row, unless that is after latest. Primary key.
 	JobCompleteMany(ctx context.Context, arg JobCompleteManyParams) ([]Job, error)
 	// Enqueues a JSON list of jobs and returns those that are new: a row whose key
 	// is live is left out. Waits for a transaction that is enqueueing the key.

@@ -19,8 +19,9 @@ type Reader interface {
 	// repository's issues. Index jobs_live_key.
 	JobCountIssues(ctx context.Context, arg JobCountIssuesParams) (int64, error)
 	// How many jobs of an owner failed since, and how many leases ran out before
-	// now or end after the latest end that one can have; each among the newest max jobs that failed and that are claimed, with
-	// how many of those there are. Index jobs_by_state.
+	// now or end after the latest end that one can have; each among the newest max jobs
+	// that failed and that are claimed, with how many of those there are. Index
+	// jobs_by_state.
 	JobCountTroubled(ctx context.Context, arg JobCountTroubledParams) (JobCountTroubledRow, error)
 	// One job of an owner.
 	JobGet(ctx context.Context, arg JobGetParams) (Job, error)

@@ -52,8 +52,8 @@ where idempotency_keys.ctid = any(array(
 
 type IdempotencyKeyDateAnewParams = model.IdempotencyKeyDateAnewParams
 
-// Dates records again that have a date after latest, up to max: a wrong clock gave
-// it to them. What somebody else is dating is passed over. Index
+// Gives the present time to records with a date after latest, up to max: a wrong
+// clock dated them. Records that somebody else is dating are passed over. Index
 // idempotency_keys_by_created.
 func (q *Queries) IdempotencyKeyDateAnew(ctx context.Context, arg IdempotencyKeyDateAnewParams) (int64, error) {
 	result, err := q.db.Exec(ctx, IdempotencyKeyDateAnew, arg.Now, arg.Latest, arg.Max)

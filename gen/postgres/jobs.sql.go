@@ -203,9 +203,9 @@ type JobCompleteManyParams = model.JobCompleteManyParams
 
 // Completes claims of an owner under their tokens, and holds every job that is
 // named, whatever its state, until the transaction ends. rows is a JSON object of
-// {lease_token, result} by job id, the ids in order: where rows lock, they do in
-// that order. A job whose again is set is left to JobSettle. No time goes back, but
-// behind one that is after latest. Primary key.
+// {lease_token, result} by job id, in the order of ids, in which the rows are locked.
+// A job whose again is set is left to JobSettle. The times are not before the last
+// change of the row, unless that is after latest. Primary key.
 func (q *Queries) JobCompleteMany(ctx context.Context, arg JobCompleteManyParams) ([]Job, error) {
 	rows, err := q.db.Query(ctx, JobCompleteMany,
 		arg.Now,
@@ -372,8 +372,9 @@ type JobCountTroubledParams = model.JobCountTroubledParams
 type JobCountTroubledRow = model.JobCountTroubledRow
 
 // How many jobs of an owner failed since, and how many leases ran out before
-// now or end after the latest end that one can have; each among the newest max jobs that failed and that are claimed, with
-// how many of those there are. Index jobs_by_state.
+// now or end after the latest end that one can have; each among the newest max jobs
+// that failed and that are claimed, with how many of those there are. Index
+// jobs_by_state.
 func (q *Queries) JobCountTroubled(ctx context.Context, arg JobCountTroubledParams) (JobCountTroubledRow, error) {
 	row := q.db.QueryRow(ctx, JobCountTroubled,
 		arg.Since,

@@ -13,8 +13,8 @@ where idempotency_keys.ctid = any(array(
 ));
 
 -- name: IdempotencyKeyDateAnew :execrows
--- Dates records again that have a date after latest, up to max: a wrong clock gave
--- it to them. What somebody else is dating is passed over. Index
+-- Gives the present time to records with a date after latest, up to max: a wrong
+-- clock dated them. Records that somebody else is dating are passed over. Index
 -- idempotency_keys_by_created.
 update idempotency_keys
 set created_at = @now

@@ -38,9 +38,9 @@ returning jobs.*;
 -- name: JobCompleteMany :many
 -- Completes claims of an owner under their tokens, and holds every job that is
 -- named, whatever its state, until the transaction ends. rows is a JSON object of
--- {lease_token, result} by job id, the ids in order: where rows lock, they do in
--- that order. A job whose again is set is left to JobSettle. No time goes back, but
--- behind one that is after latest. Primary key.
+-- {lease_token, result} by job id, in the order of ids, in which the rows are locked.
+-- A job whose again is set is left to JobSettle. The times are not before the last
+-- change of the row, unless that is after latest. Primary key.
 update jobs
 set state = 'succeeded',
     error = null,

@@ -14,8 +14,9 @@ returning *;
 
 -- name: JobCountTroubled :one
 -- How many jobs of an owner failed since, and how many leases ran out before
--- now or end after the latest end that one can have; each among the newest max jobs that failed and that are claimed, with
--- how many of those there are. Index jobs_by_state.
+-- now or end after the latest end that one can have; each among the newest max jobs
+-- that failed and that are claimed, with how many of those there are. Index
+-- jobs_by_state.
 select
     cast(f.walked as bigint) as failed_walked,
     cast(f.hits as bigint) as failed,

@@ -56,10 +56,10 @@ func Login(ctx context.Context, q model.Querier, now coltype.Time, secret string
 	return in.issue(ctx, q, now, Session, by)
 }
 
-// makerOfLink holds the maker of a link that can be used: one that cannot costs as
-// many statements as an unknown one, so that nobody learns which it is. It comes before the link is used up: whoever
-// revokes a token locks it first and its links then, and two that lock in turn
-// must do so in one order.
+// makerOfLink holds the maker of a link that can be used. A link that cannot costs
+// as many statements as an unknown one, so that nobody learns which it is. The maker
+// is held before the link is used up: a revocation locks a token first and then its
+// links, and two transactions that lock both must do so in one order.
 func makerOfLink(ctx context.Context, q model.Querier, now coltype.Time, hash string) (maker, error) {
 	link, err := q.LoginLinkMaker(ctx, model.LoginLinkMakerParams{Hash: hash})
 	if store.NotFound(err) {
@@ -82,8 +82,7 @@ func makerOfLink(ctx context.Context, q model.Querier, now coltype.Time, hash st
 }
 
 // EndSession ends the session that p stands for, and the links that it made and
-// nobody has used. One that is over, or no longer
-// listed, is no fault.
+// nobody has used. One that is over, or no longer listed, is no fault.
 func EndSession(ctx context.Context, q model.Querier, now coltype.Time, p Principal) error {
 	_, err := revoke(ctx, q, now, p.OwnerID, p.TokenID)
 	return err

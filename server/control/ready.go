@@ -53,7 +53,7 @@ func NewReadiness(s *store.Store, runner *Runner, overdue Overdue) *Readiness {
 	return &Readiness{store: s, runner: runner, overdue: overdue, asking: make(chan struct{}, 1)}
 }
 
-// Tells has the health tell how the bus of this replica stands, too.
+// Tells makes Health include the state of the bus.
 func (r *Readiness) Tells(bus *notify.Bus) *Readiness {
 	r.bus = bus
 	return r

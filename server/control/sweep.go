@@ -44,8 +44,9 @@ func SweepLoop(ttl time.Duration) Loop {
 }
 
 // SweepKeys gives records without a date, or with one that is yet to come, the
-// present time, and removes those kept ttl ago or before. It returns how many it changed. It works in short
-// transactions with pauses, so what is done stays done when it is cut off.
+// present time, and removes those kept ttl ago or before. It returns how many it
+// changed. It works in short transactions with pauses, so a sweep that is cut off
+// keeps the batches that it has committed.
 func SweepKeys(ctx context.Context, s *store.Store, ttl time.Duration) (int, error) {
 	now, err := s.Time(ctx)
 	if err != nil {

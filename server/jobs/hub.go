@@ -7,8 +7,8 @@ import (
 	"github.com/stint-run/stint/server/notify"
 )
 
-// hints is the topic of the hub's notifications; their kinds are kinds of job.
-const hints = "jobs"
+// hintTopic is the topic of the hub's notifications; their kinds are kinds of job.
+const hintTopic = "jobs"
 
 // Hub wakes the claims that wait for work: those of this process at once, those
 // of other replicas by a notification. A wake-up is a hint: who is woken claims
@@ -27,7 +27,7 @@ type topic struct{ ownerID, kind string }
 // replicas; without any it is nil.
 func NewHub(bus *notify.Bus) *Hub {
 	h := &Hub{bus: bus, waiting: map[topic]map[chan struct{}]bool{}}
-	bus.On(hints, h.hear)
+	bus.On(hintTopic, h.hear)
 	return h
 }
 
@@ -65,7 +65,7 @@ func (h *Hub) Wake(ownerID string, kinds ...string) {
 	if len(kinds) == 0 {
 		return
 	}
-	h.bus.Send(notify.Hint{Topic: hints, Owner: ownerID, Kinds: kinds})
+	h.bus.Send(notify.Hint{Topic: hintTopic, Owner: ownerID, Kinds: kinds})
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, kind := range kinds {

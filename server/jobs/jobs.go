@@ -71,8 +71,9 @@ func deref(p *string) string {
 // past.
 func orNow(at, now coltype.Time) coltype.Time { return coltype.Later(at, now) }
 
-// notBefore is now, but never earlier than the last change of job: now was read
-// before the wait for its row, and whoever held that may have read it later.
+// notBefore is now, but not earlier than the last change of job, as far as
+// store.NotBefore believes that: now was read before the wait for the row, and
+// whoever held the row may have read it later.
 func notBefore(job model.Job, now coltype.Time) coltype.Time {
 	return store.NotBefore(now, job.UpdatedAt)
 }

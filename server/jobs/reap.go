@@ -32,11 +32,11 @@ type Reaped struct {
 
 // Reap takes back jobs of all owners whose lease ran out more than runs.Grace
 // ago, or is broken since it ends after runs.LatestEnd: up to ReapBatch of those
-// whose id sorts after the one given. Rows that
-// somebody is working on are passed over. Any number of replicas may run it at
-// once: a job is taken back under its row lock, fenced by the lease that was
-// read. A job that cannot be taken back keeps no other one from it. jitter is the
-// random part of the backoff after a time limit.
+// whose id sorts after the one given. Rows that somebody is working on are passed
+// over. Any number of replicas may run it at once: a job is taken back under its
+// row lock, fenced by the lease that was read. A job that cannot be taken back
+// keeps no other one from it. jitter is the random part of the backoff after a time
+// limit.
 func Reap(ctx context.Context, q model.Querier, now coltype.Time, after string, jitter func() float64) (Reaped, error) {
 	overdue, err := q.JobLockOverdue(ctx, model.JobLockOverdueParams{
 		Cutoff: now.Add(-runs.Grace), Latest: runs.LatestEnd(now), AfterID: after, Max: ReapBatch,
@@ -82,11 +82,11 @@ func endOf(ctx context.Context, q model.Reader, now coltype.Time, row model.JobL
 	return timedOut(row.Job, now, Backoff(kind, row.Job.Attempt, jitter())), err
 }
 
-// ReapAll is one pass of the reaper: batch after batch, each in a transaction
-// of its own, through what is overdue, at most reapMost jobs. The error says what could not be
-// taken back; the rest is, and the hub wakes who waits for it. The time is measured
-// anew first: to a replica that has not heard yet that the database's clock was set
-// forward, sound leases look broken.
+// ReapAll is one pass of the reaper: batch after batch of overdue jobs, at most
+// reapMost, each batch in a transaction of its own. The error names the jobs that
+// could not be taken back; for the others the hub wakes the claims that wait. The
+// time is measured anew first: to a replica that has not heard yet that the
+// database's clock was set forward, sound leases look broken.
 func ReapAll(ctx context.Context, s *store.Store, hub *Hub, log *slog.Logger) (n int, err error) {
 	if err := s.Remeasure(ctx); err != nil {
 		return 0, err

@@ -8,7 +8,7 @@ import (
 
 var (
 	hintsSent     = desc("notifications_sent_total", "Notifications that were sent to other replicas.")
-	hintsFailed   = desc("notifications_failed_total", "Statements that should have sent some, and failed.")
+	hintsFailed   = desc("notifications_failed_total", "Statements that failed to send notifications.")
 	hintsReceived = desc("notifications_received_total", "Notifications of other replicas that arrived.")
 	hintsHeard    = desc("notifications_listening", "1 if notifications arrive; 0 if this replica finds the work of others by polling.")
 )

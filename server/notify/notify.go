@@ -94,9 +94,10 @@ func New(s *store.Store, log *slog.Logger, w Waits) *Bus {
 	}
 }
 
-// On says what to do about hints of a topic. fn may be called for several at once,
-// and waits for nothing; this replica's clock has reached the change then. A hint without an owner comes too when this
-// replica may have missed others. Call it before Run.
+// On says what to do about hints of a topic. fn may be called by several goroutines
+// at once, and must not block. This replica's clock has reached the change then. fn
+// also gets a hint without an owner, when this replica may have missed others. Call
+// On before Run.
 func (b *Bus) On(topic string, fn func(Hint)) {
 	if b != nil {
 		b.topics[topic] = fn
@@ -140,7 +141,7 @@ func (b *Bus) State() string {
 type Figures struct {
 	Sent     int64 // notifications with hints
 	Received int64 // those of other replicas
-	Failed   int64 // statements that should have sent some
+	Failed   int64 // statements that failed to send some
 }
 
 // Figures are those up to now. The bus is not nil.

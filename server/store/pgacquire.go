@@ -124,9 +124,8 @@ func (p *pg) leave() {
 // release gives the connection back after err. After a failover the pool can
 // be full of connections to a server that takes no writes any more (25006), or
 // that does not answer: all of them are closed, so that the next ones find the new
-// primary. A broken one
-// leaves the pool at once: on a line that is cut, closing it takes long, and the
-// pool would keep its place until then.
+// primary. A broken one leaves the pool at once: on a line that is cut, closing it
+// takes long, and the pool would keep its place until then.
 func (c *pgConn) release(err error) {
 	defer c.pg.leave()
 	if schema.SQLState(err) == readOnlyTransaction || errors.Is(err, errSilent) {

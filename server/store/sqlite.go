@@ -190,8 +190,8 @@ func (l *lite) probe(ctx context.Context, commit bool) error {
 	return tx.Commit()
 }
 
-// errMoved is a database file that is no longer where it was opened: what were
-// written to it would be lost with the process.
+// errMoved is a database file that is no longer where it was opened: rows written
+// to it would be lost with the process.
 var errMoved = errors.New("the database file was removed or replaced under the server")
 
 func (l *lite) inPlace() error {

@@ -30,8 +30,8 @@ var (
 
 // bodySchema is the schema of a request body. Its members of the types
 // coltype.JSON and map[string]coltype.JSON are free-form, those of the type
-// CleanText are cleaned, those of the type Name held against their rule. It panics on one without a bound, and on any other value
-// that the schema cannot describe.
+// CleanText are cleaned, those of the type Name held against their rule. It panics
+// on one without a bound, and on any other value that the schema cannot describe.
 func (a *API) bodySchema(t reflect.Type, hint string) *huma.Schema {
 	s := a.schema(t, hint)
 	f := finder{registry: a.huma.OpenAPI().Components.Schemas, free: a.free, clean: a.clean, names: a.names, seen: map[reflect.Type]bool{}}
