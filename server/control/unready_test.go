@@ -180,10 +180,15 @@ func TestNotReadyAfterAWriteThatTheDatabaseRefused(t *testing.T) {
 	if err := replica.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	err := s.Tx(t.Context(), func(q model.Querier) error {
+	refused := func(q model.Querier) error {
 		_, _, err := control.CreateOwner(t.Context(), q, dbtest.T0, "ada")
 		return err
-	})
+	}
+	err := s.Background().Tx(t.Context(), refused)
+	if got := cause(t, s); err == nil || got != "" {
+		t.Errorf("a pass met %v, which says nothing of requests, and the cause is %q", err, got)
+	}
+	err = s.Tx(t.Context(), refused)
 	if told := replica.Ready(t.Context()); store.Cause(told) != store.CauseDisk {
 		t.Errorf("after %v the replica is %v", err, told)
 	}
