@@ -13,6 +13,9 @@ import (
 // NamesSince is the migration that tells older replicas.
 const NamesSince = namesSince
 
+// StaleAfterForTest is a little more than the time after which an idle connection is tried.
+const StaleAfterForTest = staleAfter + staleAfter/10
+
 // ExecForTest runs a statement in the transaction of q.
 func ExecForTest(ctx context.Context, q model.Querier, statement string) error {
 	return q.(*txQuerier).txn.exec(ctx, statement)

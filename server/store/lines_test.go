@@ -96,6 +96,26 @@ func TestReadsAndWritesLeaveConnectionsThatNobodyAnswersOn(t *testing.T) {
 	}
 }
 
+// Where one that lay idle is dead the others are as old: there is not the time to try each.
+func TestConnectionsThatLayIdleAreNotTriedOneByOne(t *testing.T) {
+	t.Parallel()
+	wire, s := warm(t, store.Waits{Conn: 3 * time.Second}) // each try may take a third of it, and there are four
+	var open, done sync.WaitGroup
+	open.Add(4)
+	for range 4 {
+		once := sync.OnceFunc(open.Done)
+		done.Go(func() {
+			_ = s.Tx(t.Context(), func(model.Querier) error { once(); open.Wait(); return nil })
+		})
+	}
+	done.Wait()
+	time.Sleep(store.StaleAfterForTest) // so long is what it takes
+	wire.freeze()
+	if err := write(t.Context(), s, "next"); err != nil {
+		t.Error(err)
+	}
+}
+
 // A statement that the database works on may take its time.
 func TestSlowStatementIsNotTakenForASilentOne(t *testing.T) {
 	t.Parallel()
