@@ -127,7 +127,7 @@ func causeOfLite(code int) string {
 // will meet too: the database takes no writes, from anybody or from this role.
 func refusesWrites(err error) bool {
 	switch Cause(err) {
-	case CauseReadOnly, CauseDisk, CauseRights:
+	case CauseReadOnly, CauseDisk, CauseRights, CausePooler:
 		return true
 	}
 	return false
