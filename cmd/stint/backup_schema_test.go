@@ -137,7 +137,7 @@ func TestARefusedOrFailedRestoreLeavesNothing(t *testing.T) {
 			dbtest.Plant(t, db, tt.prepare)
 			before := catalogs(t, db)
 			_, stderr, code := command(t, []string{"STINT_DB=" + within(db, tt.target)}, "backup", "restore", file)
-			if code != 1 || !strings.Contains(stderr, tt.says) || strings.Count(stderr, "\n") != 1 {
+			if code != 1 || !strings.Contains(stderr, tt.says) || strings.Count(stderr, "stint: ") != 1 { // a slow machine shows progress too
 				t.Errorf("exit %d: %s", code, stderr)
 			}
 			if after := catalogs(t, db); !slices.Equal(before, after) {

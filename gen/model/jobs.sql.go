@@ -165,6 +165,7 @@ type JobPageParams struct {
 type JobRekeyParams struct {
 	Prefix  string
 	Now     coltype.Time
+	Latest  coltype.Time
 	OwnerID string
 	Ids     string
 }

@@ -1209,9 +1209,9 @@ func (q *Queries) JobPageByState(ctx context.Context, arg JobPageByStateParams) 
 const JobRekey = `-- name: JobRekey :execrows
 update jobs
 set key = cast($1 as text) || cast(issue_number as text),
-    updated_at = case when updated_at > $2 then updated_at else $2 end
-where owner_id || '' = $3 -- leaves the primary key as the only index
-    and id = any(array(select json_array_elements_text(cast(cast($4 as text) as json))))
+    updated_at = case when updated_at > $2 and updated_at <= $3 then updated_at else $2 end
+where owner_id || '' = $4 -- leaves the primary key as the only index
+    and id = any(array(select json_array_elements_text(cast(cast($5 as text) as json))))
     and finished_at is null
 `
 
@@ -1222,6 +1222,7 @@ func (q *Queries) JobRekey(ctx context.Context, arg JobRekeyParams) (int64, erro
 	result, err := q.db.Exec(ctx, JobRekey,
 		arg.Prefix,
 		arg.Now,
+		arg.Latest,
 		arg.OwnerID,
 		arg.Ids,
 	)

@@ -1228,9 +1228,9 @@ func (q *Queries) JobPageByState(ctx context.Context, arg JobPageByStateParams) 
 const JobRekey = `-- name: JobRekey :execrows
 update jobs
 set key = cast(?1 as text) || cast(issue_number as text),
-    updated_at = case when updated_at > ?2 then updated_at else ?2 end
-where +owner_id = ?3 -- the plus leaves the primary key as the only index
-    and id in (select t.value from json_each(cast(?4 as text)) t)
+    updated_at = case when updated_at > ?2 and updated_at <= ?3 then updated_at else ?2 end
+where +owner_id = ?4 -- the plus leaves the primary key as the only index
+    and id in (select t.value from json_each(cast(?5 as text)) t)
     and finished_at is null
 `
 
@@ -1241,6 +1241,7 @@ func (q *Queries) JobRekey(ctx context.Context, arg JobRekeyParams) (int64, erro
 	result, err := q.db.ExecContext(ctx, JobRekey,
 		arg.Prefix,
 		arg.Now,
+		arg.Latest,
 		arg.OwnerID,
 		arg.Ids,
 	)

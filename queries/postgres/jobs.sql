@@ -212,7 +212,7 @@ for update of j skip locked;
 -- name: prefix is what stands before the number. Primary key.
 update jobs
 set key = cast(@prefix as text) || cast(issue_number as text),
-    updated_at = case when updated_at > @now then updated_at else @now end
+    updated_at = case when updated_at > @now and updated_at <= @latest then updated_at else @now end
 where owner_id || '' = @owner_id -- leaves the primary key as the only index
     and id = any(array(select json_array_elements_text(cast(cast(@ids as text) as json))))
     and finished_at is null;

@@ -189,7 +189,7 @@ limit cast(@max as bigint);
 -- name: prefix is what stands before the number. Primary key.
 update jobs
 set key = cast(@prefix as text) || cast(issue_number as text),
-    updated_at = case when updated_at > @now then updated_at else @now end
+    updated_at = case when updated_at > @now and updated_at <= @latest then updated_at else @now end
 where +owner_id = @owner_id -- the plus leaves the primary key as the only index
     and id in (select t.value from json_each(cast(@ids as text)) t)
     and finished_at is null;

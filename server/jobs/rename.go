@@ -10,6 +10,7 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/repos"
+	"github.com/stint-run/stint/server/store"
 )
 
 // MaxRekeyed bounds the live jobs of issues that one renaming gives another key.
@@ -84,7 +85,7 @@ func (k *rekeyed) rekey(ctx context.Context, q model.Querier, now coltype.Time, 
 		return err
 	}
 	to, _ := c.To.IssueKeys()
-	n, err := q.JobRekey(ctx, model.JobRekeyParams{OwnerID: c.Repo.OwnerID, Ids: string(text), Prefix: to, Now: now})
+	n, err := q.JobRekey(ctx, model.JobRekeyParams{OwnerID: c.Repo.OwnerID, Ids: string(text), Prefix: to, Now: now, Latest: now.Add(store.Apart)})
 	if err != nil {
 		return fmt.Errorf("give the live jobs of %s other keys: %w", c.Repo.ID, err)
 	}
