@@ -30,6 +30,7 @@ func TestCleanTextIsMendedAndCutNotRefused(t *testing.T) {
 		thirty:                   thirty,
 		thirty + `1`:             thirty[:12] + "… [19 bytes cut]",
 		`123456789€` + thirty:    "123456789€… [30 bytes cut]",
+		`1234567890€` + thirty:   "1234567890… [33 bytes cut]", // its bound is within the character
 		`\u001b[2J\u202e\u0085`:  "\x1b[2J\u202e\u0085",
 		`<&>\u2028`:              "<&>\u2028",
 		strings.Repeat("x", 600): strings.Repeat("x", 11) + "… [589 bytes cut]",
