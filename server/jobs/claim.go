@@ -38,6 +38,7 @@ type ClaimOut struct {
 	Jobs []ClaimedJob
 
 	owner  string
+	kinds  []string // asked for
 	now    coltype.Time
 	probes []probe // the seeks that decided
 	anew   bool    // nothing was found above the floors, so they were taken off
@@ -56,7 +57,7 @@ func Claim(ctx context.Context, q model.Querier, now coltype.Time, in ClaimIn) (
 	if err != nil || len(probes) == 0 {
 		return ClaimOut{}, err
 	}
-	out := ClaimOut{owner: in.OwnerID, now: now, probes: probes, limit: in.Limit}
+	out := ClaimOut{owner: in.OwnerID, kinds: in.Kinds, now: now, probes: probes, limit: in.Limit}
 	taken, err := seek(ctx, q, now, in, probes)
 	if err == nil && len(taken) == 0 && lookAtAll(probes) {
 		out.anew = true

@@ -79,15 +79,17 @@ func (f *Fits) Limit(owner string, kinds []string, limit int64) int64 {
 }
 
 // Note learns from a claim whose transaction is committed: of its jobs, as many
-// as it was allowed to take, more would have fitted.
+// as it was allowed to take, more would have fitted. It counts for all kinds that
+// were asked for, as Full does: one that has no jobs left would otherwise hold the
+// others back for ever.
 func (f *Fits) Note(c ClaimOut) {
 	if f == nil || len(c.Jobs) == 0 || c.bytes > AnswerBytes/2 || int64(len(c.Jobs)) < c.limit {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, taken := range c.Jobs {
-		at := topic{c.owner, taken.Job.Kind}
+	for _, kind := range c.kinds {
+		at := topic{c.owner, kind}
 		if n, ok := f.of[at]; ok && n <= c.limit {
 			f.of[at] = 2 * c.limit
 		}

@@ -59,7 +59,7 @@ func TestClaimsLearnHowManyJobsFit(t *testing.T) {
 	}
 	// took is a claim of some jobs under its limit, of so many bytes.
 	took := func(jobs, bytes int) {
-		out := ClaimOut{owner: "ada", limit: f.Limit("ada", kinds, 100), bytes: bytes}
+		out := ClaimOut{owner: "ada", kinds: kinds, limit: f.Limit("ada", kinds, 100), bytes: bytes}
 		for range jobs {
 			out.Jobs = append(out.Jobs, ClaimedJob{Job: model.Job{Kind: "large"}})
 		}
@@ -82,5 +82,23 @@ func TestClaimsLearnHowManyJobsFit(t *testing.T) {
 	}
 	if got := f.Limit("bob", kinds, 100); got != 100 {
 		t.Errorf("another owner's limit is %d", got)
+	}
+}
+
+// Large jobs of one kind hold back claims that name it beside others only for as
+// long as there are any.
+func TestAKindWithoutLargeJobsHoldsNoOtherBack(t *testing.T) {
+	t.Parallel()
+	f, kinds := NewFits(), []string{"large", "small"}
+	f.Full("ada", kinds, 1)
+	for _, limit := range []int64{2, 4, 8, 16, 32, 64, 100} {
+		out := ClaimOut{owner: "ada", kinds: kinds, limit: f.Limit("ada", kinds, 100), bytes: 1000}
+		for range out.limit {
+			out.Jobs = append(out.Jobs, ClaimedJob{Job: model.Job{Kind: "small"}})
+		}
+		f.Note(out)
+		if got := f.Limit("ada", kinds, 100); got != limit {
+			t.Errorf("the limit is %d, not %d", got, limit)
+		}
 	}
 }
