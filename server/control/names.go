@@ -17,6 +17,8 @@ func NameFault(name string) string {
 		return "expected one line without control, bidirectional or invisible characters"
 	case strings.TrimSpace(name) != name:
 		return "expected no blank at either end"
+	case name != "" && !strings.ContainsFunc(name, visible):
+		return "expected a character that can be seen"
 	}
 	return ""
 }
@@ -28,7 +30,13 @@ func hidden(r rune) bool {
 	if unicode.In(r, unicode.Join_Control, unicode.Prepended_Concatenation_Mark) {
 		return false
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// visible are the characters that show something by themselves.
+func visible(r rune) bool {
+	const brailleBlank = '\u2800'
+	return (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsPunct(r) || unicode.IsSymbol(r)) && !hidden(r) && r != brailleBlank
 }
 
 // readableName is a stored name as it is written into rows and answers from now on:

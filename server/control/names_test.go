@@ -14,6 +14,7 @@ var badNames = map[string]string{
 	"a line end": "a\nb", "a return": "a\rb", "a tab": "a\tb", "an escape": "a\x1b[31mb", "DEL": "a\x7fb", "a C1 control": "a\u0085b",
 	"a line separator": "a\u2028b", "a paragraph separator": "a\u2029b", "an override": "a\u202eb", "an embedding": "a\u202ab",
 	"an isolate": "a\u2066b", "the end of one": "a\u2069b", "a mark": "a\u200eb", "the other mark": "a\u200fb", "an Arabic mark": "a\u061cb",
+	"nothing that is seen": "\u2800", "a joiner alone": "\u200d", "a selector alone": "\ufe0f", "a filler": "a\u3164b", "a grapheme joiner": "a\u034fb",
 	"a space that nobody sees": "a\u200bb", "a byte order mark": "\ufeffa", "a tag": "a\U000e0041b",
 	"a blank before": " a", "a blank after": "a ", "an ideographic blank": "a\u3000", "blanks alone": "  ",
 }

@@ -109,7 +109,7 @@ func TestConnectionsThatLayIdleAreNotTriedOneByOne(t *testing.T) {
 		})
 	}
 	done.Wait()
-	time.Sleep(store.StaleAfterForTest) // so long is what it takes
+	<-time.After(store.StaleAfterForTest) // so long is what it takes
 	wire.freeze()
 	if err := write(t.Context(), s, "next"); err != nil {
 		t.Error(err)

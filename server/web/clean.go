@@ -49,16 +49,23 @@ func (g *gate) cleaned(limit int) (any, error) {
 }
 
 // cut is s within n bytes, ending with a whole character and a word on how much is
-// missing.
+// missing, if that has room.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	n = max(0, n-len(cutMark(len(s))))
+	mark := cutMark(len(s))
+	if len(mark) > n {
+		mark = ""
+	}
+	n -= len(mark)
 	for n > 0 && s[n]&0xC0 == 0x80 { // within a character
 		n--
 	}
-	return s[:n] + cutMark(len(s)-n)
+	if mark != "" {
+		mark = cutMark(len(s) - n)
+	}
+	return s[:n] + mark
 }
 
 func cutMark(missing int) string { return fmt.Sprintf("… [%d bytes cut]", missing) }
