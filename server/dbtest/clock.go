@@ -2,6 +2,7 @@ package dbtest
 
 import (
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/stint-run/stint/schema/coltype"
@@ -33,4 +34,21 @@ func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
+}
+
+// Ahead is the URL of a fresh PostgreSQL, and what sets its clock forward: replicas
+// that have measured its time do not hear of it.
+func Ahead(t *testing.T) (url string, forward func()) {
+	t.Helper()
+	plain := Fresh(t, store.Postgres)
+	for _, statement := range []string{
+		"create schema ahead", "create table ahead.clock (by interval)", "insert into ahead.clock values ('0')",
+		`create function ahead.clock_timestamp() returns timestamptz language sql as 'select pg_catalog.clock_timestamp() + by from ahead.clock'`,
+	} {
+		Plant(t, plain, statement)
+	}
+	return plain + "&search_path=ahead,pg_catalog,public", func() {
+		t.Helper()
+		Plant(t, plain, "update ahead.clock set by = '2 days'")
+	}
 }
