@@ -193,6 +193,23 @@ func TestRevocationEndsWhatATokenMade(t *testing.T) {
 	})
 }
 
+// TestRevocationEndsWhereTokensMadeEachOther, as only SQL can have it.
+func TestRevocationEndsWhereTokensMadeEachOther(t *testing.T) {
+	eachFamily(t, func(f family) {
+		root := f.token("", "root")
+		child := f.token(root.ID, "child")
+		f.token(child.ID, "leaf")
+		dbtest.SQL(f.T, f.s, "update tokens set created_by = $1 where id = $2", child.ID, root.ID)
+		for _, want := range []control.Made{{Tokens: 2}, {}} {
+			f.clock.Advance(time.Second)
+			got, err := f.revoke(root.ID, true, "admin")
+			if err != nil || got.Made != want || len(got.Ended) != 3 {
+				f.Errorf("%+v, %v, want %+v", got, err, want)
+			}
+		}
+	})
+}
+
 func TestNobodyRevokesWhatExceedsThem(t *testing.T) {
 	eachFamily(t, func(f family) {
 		admin, reader := f.token("", "admin"), f.token("", "reader", "jobs:read")

@@ -88,8 +88,10 @@ func revoke(ctx context.Context, q model.Querier, now coltype.Time, ownerID, tok
 
 // made ends what out.Ended made, generation after generation. A generation is
 // locked by the statement that ends it, which waits for whatever it is making:
-// only then is what it made looked for, so that nothing slips through.
+// only then is what it made looked for, so that nothing slips through. A token that
+// ended already is not followed again: SQL can let two tokens make each other.
 func (out *Revoked) made(ctx context.Context, q model.Querier, now coltype.Time, ownerID string) error {
+	seen := map[string]bool{out.Ended[0]: true}
 	for makers := out.Ended; len(makers) > 0; {
 		text, err := json.Marshal(makers)
 		if err != nil {
@@ -101,6 +103,10 @@ func (out *Revoked) made(ctx context.Context, q model.Querier, now coltype.Time,
 		}
 		makers = nil
 		for _, row := range rows {
+			if seen[row.ID] {
+				continue
+			}
+			seen[row.ID] = true
 			makers = append(makers, row.ID)
 			if row.RevokedAt.Equal(now) {
 				out.Made.Tokens++
