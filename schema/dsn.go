@@ -36,13 +36,13 @@ func locate(raw string) (location, error) {
 	engine, err := EngineOf(raw)
 	switch {
 	case err != nil:
-		return location{}, badURL(err.Error())
+		return location{}, err
 	case engine == Postgres:
 		return locateServer(raw)
 	}
 	path, err := FilePath(raw)
 	if err != nil {
-		return location{}, badURL(err.Error())
+		return location{}, err
 	}
 	return location{engine: SQLite, path: path}, nil
 }

@@ -159,6 +159,9 @@ func (e *postgresEngine) createDatabase(ctx context.Context) error {
 	config := e.config.Copy()
 	config.Database = "postgres"
 	conn, err := pgx.ConnectConfig(ctx, config)
+	if SQLState(err) == stateNoDatabase {
+		return errors.New("the server has no database postgres, which a new one is made from")
+	}
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -25,7 +24,7 @@ func EngineOf(raw string) (string, error) {
 	case strings.HasPrefix(raw, "postgres://"), strings.HasPrefix(raw, "postgresql://"):
 		return Postgres, nil
 	}
-	return "", errors.New("the database is named by sqlite:PATH or postgres://…")
+	return "", badURL("the database is named by sqlite:PATH or postgres://…")
 }
 
 // FilePath is the absolute path of the file that sqlite:PATH (or sqlite://PATH)
@@ -77,13 +76,13 @@ func filePath(raw string) (string, error) {
 	path = strings.TrimPrefix(path, "//")
 	switch {
 	case !ok:
-		return "", errors.New("an SQLite database is named by sqlite:PATH")
+		return "", badURL("an SQLite database is named by sqlite:PATH")
 	case path == "":
-		return "", errors.New("sqlite: needs a path after it, as in sqlite:stint.db")
+		return "", badURL("sqlite: needs a path after it, as in sqlite:stint.db")
 	case strings.HasPrefix(path, ":memory:"):
-		return "", errors.New("sqlite::memory: would be lost at exit and is invisible to a second connection: name a file, or use stint dev")
+		return "", badURL("sqlite::memory: would be lost at exit and is invisible to a second connection: name a file, or use stint dev")
 	case strings.ContainsRune(path, 0):
-		return "", errors.New("an SQLite path holds no NUL")
+		return "", badURL("an SQLite path holds no NUL")
 	}
 	return path, nil
 }

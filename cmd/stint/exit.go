@@ -7,7 +7,9 @@ import (
 	"net/http"
 
 	"github.com/stint-run/stint/cmd/stint/internal/api"
+	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/store"
 )
 
 // The exit codes of every sub-command.
@@ -47,6 +49,11 @@ func exitCode(err error) int {
 	}
 	if errors.Is(err, context.Canceled) {
 		return exitInterrupted
+	}
+	// Of a database its name alone, or a setting, is the command line's fault: a
+	// supervisor does not start that again.
+	if schema.Code(err) == schema.CodeBadURL || errors.Is(err, store.ErrSettings) {
+		return exitUsage
 	}
 	if api.Retry(err) {
 		return exitRetryLater

@@ -105,7 +105,7 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 		URL: g.DB, Durability: store.Durability(f.durability), ExecMode: store.ExecMode(f.execMode), MaxConns: f.maxConns, ListenURL: f.listenURL, Serve: true,
 	})
 	if err != nil {
-		return openError(err)
+		return databaseError(err)
 	}
 	defer s.Close()
 	if err := server.Prepare(ctx, config, s); err != nil {

@@ -32,7 +32,7 @@ func (g *globals) openMigrated(ctx context.Context) (*store.Store, error) {
 	}
 	s, err := store.Open(ctx, store.Config{URL: g.DB, MaxConns: 2})
 	if err != nil {
-		return nil, openError(err)
+		return nil, databaseError(err)
 	}
 	gap, err := s.Gap(ctx)
 	if why := store.Rejected(err); why != nil {

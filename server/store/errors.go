@@ -107,10 +107,10 @@ func Explain(err error) error {
 
 // Away reports whether err comes from the state of the database: it cannot be
 // had now, and may be later. One that lets nobody in (Rejected), or is refused
-// until a person acts, is not away.
+// until a person acts, is not away, nor is one that is yet to be made.
 func Away(err error) bool {
 	refused := schema.Code(err) != "" && schema.Code(err) != schema.CodeStandby
-	return err != nil && away(err) && Rejected(err) == nil && !refused
+	return err != nil && away(err) && Rejected(err) == nil && !refused && !NoDatabase(err)
 }
 
 // poolerInTheWay reports that a prepared statement met another connection than
