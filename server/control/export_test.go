@@ -20,3 +20,10 @@ func CachedForTest(v *Verifier) (known, unknown int) {
 func (r *Runner) TimeForTest(wait func(ctx context.Context, d time.Duration) bool, now func() time.Time) {
 	r.wait, r.now, r.releaseTime = wait, now, time.Minute
 }
+
+// CheckedForTest is when the last finding was made.
+func (r *Readiness) CheckedForTest() time.Time {
+	r.asking <- struct{}{}
+	defer func() { <-r.asking }()
+	return r.last.at
+}

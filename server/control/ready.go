@@ -39,6 +39,9 @@ type finding struct {
 
 const (
 	remembered = time.Second
+	// fresh is what a person is shown, who has changed something perhaps. Anybody may
+	// ask, so that each request must not cost the database a check.
+	fresh = 100 * time.Millisecond
 	// believed is how long a probe that had no answer in time says nothing: the
 	// machine may be busy, and requests find out when the database is away.
 	believed = 5 * time.Second
@@ -138,7 +141,7 @@ func (r *Readiness) Ready(ctx context.Context) error {
 // on, the pool and the loops. Its name on leases tells host and process: names
 // says whether the caller may see it.
 func (r *Readiness) Health(ctx context.Context, names bool) (any, error) {
-	h, err := r.check(ctx, 0) // for a person, who has changed something perhaps
+	h, err := r.check(ctx, fresh)
 	h.Pool, h.Notifications = PoolHealth(r.store.Pool()), r.notifications()
 	if err == nil {
 		h.OldestOverdueSeconds = r.oldestOverdue(ctx)

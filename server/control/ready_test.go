@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/fault"
@@ -95,6 +96,23 @@ func TestVerboseShowsTheOldestOverdueLease(t *testing.T) {
 				t.Errorf("oldest overdue lease: %v, want that of %d s", got, age)
 			}
 		}
+	})
+}
+
+// Whoever asks often, without a token, costs the database no more than a few checks.
+func TestVerboseChecksAnewAfterAMoment(t *testing.T) {
+	t.Parallel()
+	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
+		r := control.NewReadiness(s, nil, nil)
+		checked := func() time.Time {
+			if _, err := r.Health(t.Context(), false); err != nil {
+				t.Fatal(err)
+			}
+			return r.CheckedForTest()
+		}
+		apitest.Await(t, "two at once share a check", func() bool { return checked().Equal(checked()) })
+		before := checked()
+		apitest.Await(t, "checked anew", func() bool { return checked().After(before) })
 	})
 }
 
