@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -77,6 +79,9 @@ func TestNothingWaitsForALineThatStoppedPassingBytes(t *testing.T) {
 				return setMeta(ctx, q, "frozen", "1")
 			})
 		})
+		if open := s.Pool().Open; open != 0 {
+			t.Errorf("%d connections that are as old are kept", open)
+		}
 	})
 }
 
@@ -175,4 +180,79 @@ func TestClientsThatGiveUpCostNoConnection(t *testing.T) {
 	if made := wire.count() - before; made != 0 {
 		t.Errorf("%d connections were made anew", made)
 	}
+}
+
+// A pool is not full of connections that it gave up.
+func TestConnectionWhoseTrialIsRefusedIsClosed(t *testing.T) {
+	t.Parallel()
+	wire, raw := through(t, dbtest.Whole(t, store.Postgres))
+	s := dbtest.Open(t, store.Config{URL: raw, MaxConns: 1})
+	metaIs(t, s, "idle", "")
+	before := wire.open()
+	wire.set(func(p *proxy) {
+		p.onMsg = func(msg []byte) cut {
+			copy(msg, bytes.ReplaceAll(msg, []byte("-- ping"), []byte("refuse!")))
+			return pass
+		}
+	})
+	<-time.After(1100 * time.Millisecond) // idle for so long that it is tried
+	taken := wire.count()
+	metaIs(t, s, "idle", "")
+	if wire.count() == taken {
+		t.Fatal("the connection was not replaced")
+	}
+	eventually(t, "the refused one is closed", func() error {
+		if now := wire.open(); now > before {
+			return fmt.Errorf("%d connections, %d before", now, before)
+		}
+		return nil
+	})
+}
+
+func TestNoConnectionIsMadeForAStoreThatIsClosed(t *testing.T) {
+	t.Parallel()
+	wire, raw := through(t, dbtest.Whole(t, store.Postgres))
+	wire.set(func(p *proxy) { p.slow = 300 * time.Millisecond })
+	s := dbtest.Open(t, store.Config{URL: raw})
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { _ = s.Ping(ctx) })
+	eventually(t, "a connection is being made", func() error {
+		if wire.count() == 0 {
+			return errors.New("none")
+		}
+		return nil
+	})
+	cancel()
+	wg.Wait()
+	s.Close()
+	eventually(t, "all connections are closed", func() error {
+		if n := wire.open(); n > 0 {
+			return fmt.Errorf("%d are open", n)
+		}
+		return nil
+	})
+}
+
+// A caller who waits for less time than all others says nothing of the database.
+func TestOwnDeadlineIsNoTrouble(t *testing.T) {
+	t.Parallel()
+	waits := store.Waits{Conn: time.Second, Writer: time.Second}
+	dbtest.EachWith(t, dbtest.Whole, store.Config{MaxConns: 1, Waits: waits}, func(t *testing.T, s *store.Store) {
+		err := s.Tx(t.Context(), func(model.Querier) error {
+			before := s.Troubles()
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			if err := write(ctx, s, "own"); err == nil || s.Troubles() != before {
+				t.Errorf("after a wait of 50 ms: %v, and %d troubles", err, s.Troubles()-before)
+			}
+			if err := write(t.Context(), s, "whole"); err == nil || s.Troubles() != before+1 {
+				t.Errorf("after the whole wait: %v, and %d troubles", err, s.Troubles()-before)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -64,7 +64,7 @@ func (p *pg) acquire(ctx context.Context, until time.Time, check checking) (*pgC
 	conn, err := p.take(ctx, check)
 	if err != nil {
 		p.leave()
-		return nil, p.missed(ctx, err)
+		return nil, p.missed(ctx, until, err)
 	}
 	p.seen.have()
 	return &pgConn{Conn: conn, pg: p}, nil
@@ -81,7 +81,7 @@ func (p *pg) take(ctx context.Context, check checking) (*pgxpool.Conn, error) {
 		if !stale && check == asNeeded || p.answers(ctx, conn) {
 			return conn, nil
 		}
-		conn.Hijack()
+		_ = conn.Hijack().Close(ctx) // the pool does not see it any more; nothing is lost with it
 	}
 }
 
@@ -98,12 +98,14 @@ func (p *pg) answers(ctx context.Context, conn *pgxpool.Conn) bool {
 }
 
 // missed is the error of a wait for a connection that ended in err. It says
-// nothing of the database if the caller gave up, or others had them all.
-func (p *pg) missed(ctx context.Context, err error) error {
+// nothing of the database if the caller gave up, or would not wait until then.
+func (p *pg) missed(ctx context.Context, until time.Time, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return err
 	}
-	p.seen.miss()
+	if ctx.Err() == nil || !time.Now().Before(until) {
+		p.seen.miss()
+	}
 	if errors.Is(err, context.DeadlineExceeded) && p.usedUp() {
 		err = fmt.Errorf("%w: %w", errUsedUp, err)
 	}

@@ -42,9 +42,11 @@ type patient struct {
 
 	mu     sync.Mutex
 	making *making
+	closed bool
 }
 
 type making struct {
+	stop context.CancelFunc
 	done chan struct{}
 	conn driver.Conn
 	err  error
@@ -53,6 +55,9 @@ type making struct {
 // Connect is called by one at a time.
 func (p *patient) Connect(ctx context.Context) (driver.Conn, error) {
 	m := p.begin()
+	if m == nil {
+		return nil, sql.ErrConnDone
+	}
 	select {
 	case <-m.done:
 	case <-ctx.Done():
@@ -60,24 +65,49 @@ func (p *patient) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.closed {
+		return nil, sql.ErrConnDone
+	}
 	p.making = nil
 	return m.conn, m.err
 }
 
+// Close is called by the pool's own: a connection that is being made must not
+// outlive it.
+func (p *patient) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	m := p.making
+	p.mu.Unlock()
+	if m == nil {
+		return nil
+	}
+	m.stop()
+	<-m.done
+	if m.err != nil {
+		return nil
+	}
+	return m.conn.Close()
+}
+
+// begin is the connection that is being made; nil once closed.
 func (p *patient) begin() *making {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.closed {
+		return nil
+	}
 	if p.making == nil {
-		p.making = &making{done: make(chan struct{})}
-		go p.make(p.making)
+		ctx, stop := context.WithTimeout(context.Background(), p.wait)
+		p.making = &making{stop: stop, done: make(chan struct{})}
+		go p.make(ctx, p.making)
 	}
 	return p.making
 }
 
-func (p *patient) make(m *making) {
+func (p *patient) make(ctx context.Context, m *making) {
 	defer close(m.done)
-	ctx, cancel := context.WithTimeout(context.Background(), p.wait)
-	defer cancel()
+	defer m.stop()
 	m.conn, m.err = p.Connector.Connect(ctx)
 }
 

@@ -234,10 +234,11 @@ func (t *pgTx) run(ctx context.Context, query string, args ...any) (pgconn.Comma
 	return tag, t.note(tag, err)
 }
 
-// note remembers that the server turned out read-only, or that it did write.
+// note remembers that the server turned out read-only or silent, or that it did
+// write.
 func (t *pgTx) note(tag pgconn.CommandTag, err error) error {
 	t.wrote = t.wrote || !tag.Select() && tag.RowsAffected() > 0
-	if schema.SQLState(err) == readOnlyTransaction {
+	if schema.SQLState(err) == readOnlyTransaction || errors.Is(err, errSilent) {
 		t.err = err
 	}
 	return err

@@ -22,6 +22,7 @@ type proxy struct {
 	slow  time.Duration     // what it takes to let one connection in, one after the other
 	entry sync.Mutex
 	taken int              // connections, in all
+	ended int              // of them
 	onMsg func([]byte) cut // what to do about bytes from the client; nil passes all
 	conns map[net.Conn]bool
 }
@@ -101,6 +102,13 @@ func (p *proxy) count() int {
 	return p.taken
 }
 
+// open is how many connections there are.
+func (p *proxy) open() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.taken - p.ended
+}
+
 func (p *proxy) drop() {
 	p.set(func(p *proxy) {
 		for conn := range p.conns {
@@ -110,6 +118,7 @@ func (p *proxy) drop() {
 }
 
 func (p *proxy) serve(client net.Conn) {
+	defer p.set(func(p *proxy) { p.ended++ })
 	defer client.Close()
 	p.mu.Lock()
 	down, mute := p.down, p.mute
