@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -118,4 +120,18 @@ func refuseEmpty(flags *pflag.FlagSet) (err error) {
 		}
 	})
 	return err
+}
+
+// refuseEmptyArgs refuses an empty argument as refuseEmpty does a flag: it would be
+// read as a name, or as none. Those of the command that work and conformance run
+// are that command's.
+func refuseEmptyArgs(cmd *cobra.Command, args []string) error {
+	i := slices.Index(args, "")
+	if i < 0 || strings.Contains(cmd.Use, " -- ") {
+		return nil
+	}
+	if names := strings.Fields(cmd.Use)[1:]; i < len(names) {
+		return usagef("%s is empty", names[i])
+	}
+	return usagef("argument %d is empty", i+1)
 }

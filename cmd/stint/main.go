@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type globals struct {
 	tokenFile string
 	caFile    string
 	token     string // never a flag: arguments are seen by everybody on the machine
+	emptyFile string // that was to hold the token
 	quiet     bool
 	verbose   bool
 	settings  settings
@@ -101,8 +103,8 @@ func rootCmd(g *globals) *cobra.Command {
 		Short:         "The system of record for unattended work",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return g.resolve(cmd)
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			return g.resolve(cmd, args)
 		},
 	}
 	flags := root.PersistentFlags()
@@ -153,8 +155,8 @@ func noSubcommand(cmd *cobra.Command, args []string) error {
 }
 
 // resolve fills in what the environment sets, and refuses what cannot be meant.
-func (g *globals) resolve(cmd *cobra.Command) error {
-	if err := refuseEmpty(cmd.Flags()); err != nil {
+func (g *globals) resolve(cmd *cobra.Command, args []string) error {
+	if err := cmp.Or(refuseEmpty(cmd.Flags()), refuseEmptyArgs(cmd, args)); err != nil {
 		return err
 	}
 	s, err := resolve(cmd.Flags())

@@ -37,12 +37,17 @@ func (g *globals) readToken() error {
 	if err != nil {
 		return usage(fmt.Errorf("read the token: %w", err))
 	}
-	g.token = strings.TrimSpace(string(text))
+	if g.token = strings.TrimSpace(string(text)); g.token == "" {
+		g.emptyFile = file
+	}
 	return nil
 }
 
 // api is the client of the server that the flags name.
 func (g *globals) api() (*client.Client, error) {
+	if g.emptyFile != "" {
+		return nil, &exitError{exitUnauthorized, fmt.Errorf("no token: the file %s is empty", g.emptyFile)}
+	}
 	if g.token == "" {
 		return nil, &exitError{exitUnauthorized, errors.New("no token: run where stint serve wrote stint.db.token, name a file with --token-file, or set STINT_TOKEN")}
 	}
