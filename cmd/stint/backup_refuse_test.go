@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -135,6 +136,32 @@ func TestBackupAndRestoreReplaceNothing(t *testing.T) {
 			t.Errorf("without a file: exit %d %q", code, stderr)
 		}
 	})
+}
+
+// A restore by force replaces a database: no backup, no pipe, no folder, no device.
+func TestARestoreByForceReplacesDatabasesAlone(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, store.SQLite)
+	kept := s.read(t)
+	pipe, link := filepath.Join(s.dir, "pipe"), filepath.Join(s.dir, "link")
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Symlink(s.file, link)); err != nil {
+		t.Fatal(err)
+	}
+	for path, says := range map[string]string{
+		pipe: "is not a regular file", s.dir: "is not a regular file", s.file: "is the backup itself", link: "is the backup itself",
+	} {
+		_, stderr, code := command(t, []string{"STINT_DB=sqlite:" + path}, "backup", "restore", "--force", s.file)
+		if code != 1 || !strings.Contains(stderr, says) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit %d %q", path, code, stderr)
+		}
+	}
+	left, err := os.ReadDir(s.dir)
+	if err != nil || len(left) != 3 || !bytes.Equal(kept, s.read(t)) {
+		t.Errorf("%v is left, %v; the backup has %d bytes, had %d", left, err, len(s.read(t)), len(kept))
+	}
+	if info, err := os.Lstat(pipe); err != nil || info.Mode().Type() != os.ModeNamedPipe {
+		t.Errorf("the pipe is %v, %v", info, err)
+	}
 }
 
 func TestBackupRefusesWhatIsNoStintDatabase(t *testing.T) {

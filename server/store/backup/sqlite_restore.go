@@ -28,7 +28,7 @@ func restoreSQLite(ctx context.Context, o Options) (Report, error) {
 	if err := noLog(o.File); err != nil {
 		return Report{}, err
 	}
-	if err := vacancy(path, o.Force); err != nil {
+	if err := vacancy(path, o); err != nil {
 		return Report{}, err
 	}
 	p, err := newPartial(path)
@@ -57,9 +57,9 @@ func restoreSQLite(ctx context.Context, o Options) (Report, error) {
 
 // vacancy refuses a path that a database, or the log of one, is at. A log that
 // is left behind would be taken for the new database's own.
-func vacancy(path string, force bool) error {
-	if force {
-		return nil
+func vacancy(path string, o Options) error {
+	if o.Force {
+		return replaceable(path, o.File)
 	}
 	for _, name := range append([]string{path}, besides(path)...) {
 		if err := vacant(name, "stop the server and use --force to replace it"); err != nil {
@@ -67,6 +67,26 @@ func vacancy(path string, force bool) error {
 		}
 	}
 	return nil
+}
+
+// replaceable refuses what is no file that may become another database: a device
+// or a pipe, which a rename would replace too, and the backup.
+func replaceable(path, file string) error {
+	old, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !old.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file: it is not replaced", path)
+	}
+	backup, err := os.Stat(file)
+	if err == nil && os.SameFile(old, backup) {
+		err = fmt.Errorf("%s is the backup itself: name another database with --db", path)
+	}
+	return err
 }
 
 // noLog refuses a database in use: its newest rows are in the log beside it.
