@@ -112,6 +112,9 @@ func (g *globals) askServer() (doctor.Server, error) {
 			err = wrapped.Err // the address is told anyway
 		}
 		s.Detail = err.Error()
+		if api.UnknownAuthority(err) {
+			s.Advice = api.NameAuthority
+		}
 		return s, nil
 	}
 	defer resp.Body.Close()
@@ -128,7 +131,7 @@ func readReady(s *doctor.Server, body io.Reader) {
 		Replica json.RawMessage `json:"replica"`
 	}
 	if json.NewDecoder(io.LimitReader(body, 1<<20)).Decode(&answer) != nil || answer.Status == nil {
-		s.Detail = "what answers is not a Stint server"
+		s.Other = true
 		return
 	}
 	s.Answered, s.Ready = true, answer.Status == "ready"

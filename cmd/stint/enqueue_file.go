@@ -201,7 +201,7 @@ func (e *enqueuer) send(ctx context.Context, batch []numbered) error {
 			return nil
 		}
 		// Without a key a second try could double what has no key of its own.
-		if !api.Retry(err) || e.flags.noIdempotencyKey || time.Now().After(until) || ctx.Err() != nil {
+		if !api.Retry(err) || api.Untrusted(err) || e.flags.noIdempotencyKey || time.Now().After(until) || ctx.Err() != nil {
 			return byLine(err, batch)
 		}
 		e.bar.note("the server is away, trying again: " + err.Error())

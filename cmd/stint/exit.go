@@ -55,6 +55,9 @@ func exitCode(err error) int {
 	if schema.Code(err) == schema.CodeBadURL || errors.Is(err, store.ErrSettings) {
 		return exitUsage
 	}
+	if api.Untrusted(err) {
+		return exitFailed
+	}
 	if api.Retry(err) {
 		return exitRetryLater
 	}

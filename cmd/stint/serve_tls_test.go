@@ -73,10 +73,20 @@ func TestTheCommandLineSpeaksHTTPSToAServerOfAPrivateAuthority(t *testing.T) {
 	if out, code := stint(nil, "healthcheck"); code != exitFailed || !strings.Contains(out, "certificate") {
 		t.Errorf("an unknown authority: %d: %s", code, out)
 	}
+	if out, code := stint(nil, "kind", "list"); code != exitFailed || !strings.Contains(out, "--ca-file (STINT_CA_FILE)") {
+		t.Errorf("a list, from an unknown authority: %d: %s", code, out)
+	}
+	another := "https://localhost" + strings.TrimPrefix(addr, "127.0.0.1")
+	for _, command := range []string{"kind list", "doctor -o table"} {
+		out, code := stint(trust, append(strings.Fields(command), "--server", another)...)
+		if code != exitFailed || !strings.Contains(out, "certificate is ") || strings.Contains(out, "--ca-file") {
+			t.Errorf("%s of another name: %d: %s", command, code, out)
+		}
+	}
 	if out, code := stint(nil, "doctor", "--ca-file", cert, "-o", "table"); code != 0 || !strings.Contains(out, "https://"+addr+" is ready") {
 		t.Errorf("doctor with the authority: %d: %s", code, out)
 	}
-	if out, code := stint(nil, "doctor", "-o", "table"); code != exitFailed || !strings.Contains(out, "certificate signed by unknown authority") {
+	if out, code := stint(nil, "doctor", "-o", "table"); code != exitFailed || !strings.Contains(out, "certificate signed by unknown authority") || !strings.Contains(out, "→ "+api.NameAuthority) {
 		t.Errorf("doctor without the authority: %d: %s", code, out)
 	}
 	if out, code := stint([]string{"STINT_CA_FILE=" + key}, "kind", "list"); code != exitUsage || !strings.Contains(out, "no PEM certificate") {

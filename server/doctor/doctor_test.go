@@ -154,6 +154,10 @@ func TestServerIsJudgedByItsAnswer(t *testing.T) {
 		answer.Ready, answer.Detail = false, "draining"
 		is(t, ask(), "server", doctor.Fail, "draining")
 		is(t, ask(), "loops", doctor.Warn, "reaper (3 in a row)")
+		away.Other = true
+		is(t, look(t, s, func(c *doctor.Config) { c.Server = away }), "server", doctor.Fail, "what answers at http://h is not a Stint server")
+		starting := doctor.Server{URL: "http://h", Answered: true, Detail: "starting"}
+		is(t, look(t, s, func(c *doctor.Config) { c.Server = starting }), "loops", doctor.Unknown, "not measured")
 		answer.Replica.Engine = "other"
 		is(t, ask(), "server", doctor.Unknown, "another database")
 	})

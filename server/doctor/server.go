@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -11,7 +12,9 @@ type Server struct {
 	Named    bool // by a person; else it is the address where one usually is
 	Answered bool
 	Ready    bool
+	Other    bool   // what answers is not a Stint server
 	Detail   string // why it does not answer, or is not ready
+	Advice   string // what to do if it does not answer; "": start it
 	Replica  struct {
 		Engine string `json:"engine"`
 		Pool   struct {
@@ -33,7 +36,11 @@ func (e *exam) server() {
 	s := e.Server
 	switch {
 	case !s.Answered && s.Named:
-		e.add(Check{ID: "server", State: Fail, Value: "away", Detail: "no answer from " + s.URL + ": " + s.Detail, Advice: "start it, or name another with --server; for a certificate of a private authority name that with --ca-file"})
+		detail := "no answer from " + s.URL + ": " + s.Detail
+		if s.Other {
+			detail = "what answers at " + s.URL + " is not a Stint server"
+		}
+		e.add(Check{ID: "server", State: Fail, Value: "away", Detail: detail, Advice: cmp.Or(s.Advice, "start it, or name another with --server")})
 		return
 	case !s.Answered:
 		e.add(Check{ID: "server", State: Unknown, Detail: "no server answers at " + s.URL, Advice: "name one with --server to have it looked at too"})
@@ -50,6 +57,10 @@ func (e *exam) server() {
 }
 
 func (e *exam) loops() {
+	if e.Server.Replica.Engine == "" { // absent, while the server starts
+		e.add(Check{ID: "loops", State: Unknown, Unit: "loops", Detail: "not measured: the server tells nothing of its loops yet", Advice: "run doctor again when the server is ready"})
+		return
+	}
 	var failing []string
 	for _, l := range e.Server.Replica.Loops {
 		if !l.OK {

@@ -55,6 +55,22 @@ func Roots(file string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
+// NameAuthority is the way out of an UnknownAuthority.
+const NameAuthority = "name the authority of the server's certificate with --ca-file (STINT_CA_FILE)"
+
+// UnknownAuthority tells whether nobody vouches for the server's certificate.
+func UnknownAuthority(err error) bool {
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	return unknown
+}
+
+// Untrusted tells whether the server's certificate was refused, which no waiting
+// mends: its authority is unknown, it is of another name, or it has expired.
+func Untrusted(err error) bool {
+	_, refused := errors.AsType[*tls.CertificateVerificationError](err)
+	return refused
+}
+
 // New is a client of the server at base that shows the token, if there is one. It
 // follows no redirection: that would turn a request into one for another page, whose
 // answer is not the API's.
@@ -107,13 +123,17 @@ func Answer[T any](resp *http.Response, err error) (Reply[T], error) {
 type Away struct{ err error }
 
 func (e *Away) Error() string {
+	hint := ""
+	if UnknownAuthority(e.err) {
+		hint = "; " + NameAuthority
+	}
 	var where *url.Error
 	if errors.As(e.err, &where) {
 		if u, err := url.Parse(where.URL); err == nil {
-			return fmt.Sprintf("no answer from %s://%s: %v", u.Scheme, u.Host, where.Err)
+			return fmt.Sprintf("no answer from %s://%s: %v%s", u.Scheme, u.Host, where.Err, hint)
 		}
 	}
-	return "no answer: " + e.err.Error()
+	return "no answer: " + e.err.Error() + hint
 }
 
 func (e *Away) Unwrap() error { return e.err }
