@@ -125,6 +125,7 @@ func TestARefusedOrFailedRestoreLeavesNothing(t *testing.T) {
 		create event trigger refuse on ddl_command_end when tag in ('%s') execute function refuse()`
 	for name, tt := range map[string]struct{ prepare, target, says string }{
 		"a schema that is not there":   {"drop schema public", "other", "names no schema that is there"},
+		"... beside the backup's own":  {"create schema stint", "other", "names no schema that is there"},
 		"a table of the same name":     {"create schema other create table jobs (id integer)", "other", "has the tables jobs already"},
 		"a function of the same name":  {"create schema other; create function other.from_us(us bigint) returns timestamptz language sql return now()", "other", "already exists"},
 		"a failure before the rows":    {"create schema other; " + fmt.Sprintf(trigger, "CREATE TABLE"), "other", "not today"},

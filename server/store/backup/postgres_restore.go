@@ -133,13 +133,17 @@ func place(ctx context.Context, tx pgx.Tx, from, target string) (back []string, 
 }
 
 // create makes the archive's schema where the search_path names none that is
-// there, if it names this one.
+// there, if it names this one. One that is there it does not name.
 func create(ctx context.Context, tx pgx.Tx, namespace string) error {
-	if _, err := tx.Exec(ctx, "create schema "+quoted(namespace)); err != nil {
-		return err
+	var path, current string
+	var there bool
+	err := tx.QueryRow(ctx, "select current_setting('search_path'), to_regnamespace(quote_ident($1)) is not null", namespace).Scan(&path, &there)
+	if err == nil && !there {
+		if _, err := tx.Exec(ctx, "create schema "+quoted(namespace)); err != nil {
+			return err
+		}
+		err = tx.QueryRow(ctx, "select coalesce(current_schema(), '')").Scan(&current)
 	}
-	var current, path string
-	err := tx.QueryRow(ctx, "select coalesce(current_schema(), ''), current_setting('search_path')").Scan(&current, &path)
 	if err == nil && current != namespace {
 		err = fmt.Errorf("the search_path of the URL, %s, names no schema that is there: make it first (create schema …)", path)
 	}
