@@ -31,6 +31,8 @@ type madeLink struct {
 	Scopes         []string  `json:"scopes"`
 	ExpiresAt      time.Time `json:"expires_at"`
 	SessionSeconds int64     `json:"session_seconds"`
+
+	makerEnds *time.Time // of the token that made it, which a session does not outlive
 }
 
 func loginCmd(g *globals) *cobra.Command {
@@ -56,6 +58,7 @@ func loginCmd(g *globals) *cobra.Command {
 			if err != nil {
 				return withScopes(err, in.scopes)
 			}
+			in.warnOfItsEnd(cmd, made)
 			made.URL = g.server + made.URL
 			if g.Output == "table" || g.quiet {
 				_, err := fmt.Fprintln(cmd.OutOrStdout(), made.URL)
@@ -73,8 +76,21 @@ func loginCmd(g *globals) *cobra.Command {
 	return cmd
 }
 
+// warnOfItsEnd tells of sessions that end sooner than was asked for, with the token
+// that made the link.
+func (in loginIn) warnOfItsEnd(cmd *cobra.Command, made madeLink) {
+	if made.makerEnds == nil || time.Until(*made.makerEnds) > in.session {
+		return
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "the session ends at %s, with the token that made the link\n", made.makerEnds.Format(time.RFC3339))
+}
+
 func (g *globals) linkThroughServer(ctx context.Context, in loginIn) (madeLink, error) {
 	c, err := g.api()
+	if err != nil {
+		return madeLink{}, err
+	}
+	me, err := api.Answer[client.Whoami](c.Whoami(ctx))
 	if err != nil {
 		return madeLink{}, err
 	}
@@ -88,7 +104,10 @@ func (g *globals) linkThroughServer(ctx context.Context, in loginIn) (madeLink, 
 		return madeLink{}, err
 	}
 	l := made.Value.LoginLink
-	return madeLink{ID: l.ID, URL: made.Value.Path, Name: l.Name, Scopes: l.Scopes, ExpiresAt: l.ExpiresAt, SessionSeconds: l.SessionSeconds}, nil
+	return madeLink{
+		ID: l.ID, URL: made.Value.Path, Name: l.Name, Scopes: l.Scopes, ExpiresAt: l.ExpiresAt, SessionSeconds: l.SessionSeconds,
+		makerEnds: me.Value.ExpiresAt,
+	}, nil
 }
 
 func (g *globals) linkOnDatabase(ctx context.Context, in loginIn) (madeLink, error) {
