@@ -185,17 +185,15 @@ func parseRepo(s string) (*client.RepoBody, error) {
 	return repo, nil
 }
 
+// maxValue is above every bound that the server has for one value, in bytes.
+const maxValue = 1 << 20
+
 // readJSON is the JSON value of a flag: itself, or what @FILE or @- holds.
 func readJSON(flag, value string, stdin io.Reader) (json.RawMessage, error) {
 	text := []byte(value)
 	if path, ok := strings.CutPrefix(value, "@"); ok {
 		var err error
-		if path == "-" {
-			text, err = io.ReadAll(stdin)
-		} else {
-			text, err = os.ReadFile(path)
-		}
-		if err != nil {
+		if text, err = readValue(path, stdin); err != nil {
 			return nil, fmt.Errorf("read %s: %w", flag, err)
 		}
 	}
@@ -204,4 +202,21 @@ func readJSON(flag, value string, stdin io.Reader) (json.RawMessage, error) {
 		return nil, fmt.Errorf("%s is not JSON (a text needs quotes, as in '\"text\"')", flag)
 	}
 	return text, nil
+}
+
+// readValue reads a file, or standard input if its path is -.
+func readValue(path string, stdin io.Reader) ([]byte, error) {
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		stdin = file
+	}
+	text, err := io.ReadAll(io.LimitReader(stdin, maxValue+1))
+	if err == nil && len(text) > maxValue {
+		err = errors.New("it is larger than 1 MiB")
+	}
+	return text, err
 }
