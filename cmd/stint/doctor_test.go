@@ -62,7 +62,9 @@ func TestDoctorEndsByItsWorstCheck(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, store.SQLite)
 	path := strings.TrimPrefix(s.db, "sqlite:")
-	ready := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"status":"ready","replica":{"engine":"sqlite"}}`) }))
+	ready := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"status":"ready","replica":{"engine":"sqlite"}}`)
+	}))
 	defer ready.Close()
 	env := func(server string) []string { return []string{"STINT_DB=" + s.db, "STINT_SERVER=" + server} }
 	for _, tt := range []struct {

@@ -51,7 +51,7 @@ func serveCmd(g *globals) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.addr, "addr", "127.0.0.1:8480", "address of the API")
-	flags.StringVar(&f.adminAddr, "admin-addr", "127.0.0.1:8481", "address of the health routes alone; empty: none")
+	flags.StringVar(&f.adminAddr, "admin-addr", "127.0.0.1:8481", "address for /livez, /readyz and /metrics; empty: none")
 	flags.StringVar(&f.migrate, "migrate", "auto", "pending migrations: auto applies them, verify refuses to start, off waits until they are applied")
 	flags.StringVar(&f.durability, "sqlite-durability", "full", "full survives a power failure; normal may lose the last transactions in one")
 	flags.StringVar(&f.execMode, "pg-exec-mode", "", "how statements travel to PostgreSQL: cache_statement; cache_describe, exec or simple behind a transaction pooler (default the URL's default_query_exec_mode, else cache_statement)")

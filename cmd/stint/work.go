@@ -155,8 +155,10 @@ func checkWork(c work.Config, given func(flag string) bool) error {
 		return errors.New("--log-bytes is 0 to 65536")
 	case c.Grace < 0:
 		return errors.New("--grace is not negative")
-	case given("exit-when-idle") && c.ExitWhenIdle <= 0, given("max-jobs") && c.MaxJobs < 1:
-		return errors.New("--exit-when-idle and --max-jobs are above 0")
+	case given("exit-when-idle") && c.ExitWhenIdle <= 0:
+		return errors.New("--exit-when-idle is above 0")
+	case given("max-jobs") && c.MaxJobs < 1:
+		return errors.New("--max-jobs is at least 1")
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func TooManyLiveJobs(most int64) *Fault {
 
 // OlderReplica is a change that replicas of an older release would not heed.
 func OlderReplica() *Fault {
-	return New("older_replica", "A replica of an older release serves this database, and knows no old names of repositories.").
+	return New("older_replica", "A replica of an older release serves this database, and knows no old names of repositories: bring every replica to this release, then repeat.").
 		After(10 * time.Second)
 }
 
