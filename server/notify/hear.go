@@ -199,7 +199,7 @@ func (b *Bus) tell(err error) {
 		b.log.Info("notifications of other replicas arrive")
 	case "silent":
 		b.log.Warn("no notification comes back, so claims find the work of other replicas by polling: "+
-			"behind a transaction pooler name the database itself by --db-listen (STINT_DB_LISTEN)", "again_in", b.waits.Silent.String())
+			"--db and --db-listen (STINT_DB_LISTEN; default --db) have to lead to the same database, --db-listen past a transaction pooler", "again_in", b.waits.Silent.String())
 	default:
 		b.log.Warn("the listening connection is lost, so claims find the work of other replicas by polling", "error", err)
 	}
