@@ -2,6 +2,14 @@
 -- newer one knows is gone after this: proposals, sessions and login links, workers, leases.
 begin;
 
+do $$
+begin
+    if (select max(version) from schema_migrations) is distinct from '0007' then
+        raise exception 'this file leads from version 0007, and this database is at %; if that is newer, run 0007.postgres.sql first',
+            (select max(version) from schema_migrations);
+    end if;
+end $$;
+
 -- A session is a token with a cookie's rights; the older build would take it for
 -- a bearer token.
 delete from tokens where kind = 'session';

@@ -2,6 +2,13 @@
 -- gone after this: proposals, sessions and login links, workers, leases.
 begin immediate;
 
+create temp table way_back (
+    newest text,
+    constraint "this file leads from version 0007; on a newer database run 0007.sqlite.sql first" check (newest is '0007')
+);
+insert into way_back select max(version) from schema_migrations;
+drop table way_back;
+
 -- A session is a token with a cookie's rights; the older build would take it for
 -- a bearer token.
 delete from tokens where kind = 'session';

@@ -2,6 +2,14 @@
 -- the newer build knows is gone after this. Made of the migrations' down parts: edit those.
 begin;
 
+do $$
+begin
+    if (select max(version) from schema_migrations) is distinct from '0010' then
+        raise exception 'this file leads from version 0010, and this database is at %; if that is newer, run 0010.postgres.sql first',
+            (select max(version) from schema_migrations);
+    end if;
+end $$;
+
 drop table run_logs;
 alter table runs drop column warning;
 alter table runs drop column deadline_at;

@@ -2,6 +2,13 @@
 -- the newer build knows is gone after this. Made of the migrations' down parts: edit those.
 begin immediate;
 
+create temp table way_back (
+    newest text,
+    constraint "this file leads from version 0010; on a newer database run 0010.sqlite.sql first" check (newest is '0010')
+);
+insert into way_back select max(version) from schema_migrations;
+drop table way_back;
+
 drop table run_logs;
 alter table runs drop column warning;
 alter table runs drop column deadline_at;

@@ -2,6 +2,14 @@
 -- the newer build knows is gone after this. Made of the migrations' down parts: edit those.
 begin;
 
+do $$
+begin
+    if (select max(version) from schema_migrations) is distinct from '0019' then
+        raise exception 'this file leads from version 0019, and this database is at %; if that is newer, run 0019.postgres.sql first',
+            (select max(version) from schema_migrations);
+    end if;
+end $$;
+
 alter table leases drop constraint leases_times_check;
 
 alter table login_links drop constraint login_links_times_check;

@@ -2,6 +2,13 @@
 -- the newer build knows is gone after this. Made of the migrations' down parts: edit those.
 begin immediate;
 
+create temp table way_back (
+    newest text,
+    constraint "this file leads from version 0019; on a newer database run 0019.sqlite.sql first" check (newest is '0019')
+);
+insert into way_back select max(version) from schema_migrations;
+drop table way_back;
+
 alter table leases drop constraint leases_times_check;
 
 alter table login_links drop constraint login_links_times_check;

@@ -79,22 +79,74 @@ func plantMisread(t *testing.T, url, release string) {
 	}
 }
 
-// run hands a text of several statements to the database, as psql and sqlite3 do.
-func run(t *testing.T, url, engine, text string) {
+// TestDowngradeRefusesAnotherVersion than the one that a file leads from, older or
+// newer, before it changes anything.
+func TestDowngradeRefusesAnotherVersion(t *testing.T) {
+	t.Parallel()
+	for _, engine := range engines {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			url := restore(t, engine, filepath.Join(dbtest.Root(t), "schema", "testdata", "0007"))
+			refusesAnother(t, engine, url, "0007")
+			upgrade(t, url)
+			all := schema.Expected(engine)
+			refusesAnother(t, engine, url, all[len(all)-1])
+		})
+	}
+}
+
+// refusesAnother runs each file that leads from another version than that of the
+// database, which has at least the rows of release 0007.
+func refusesAnother(t *testing.T, engine, url, version string) {
 	t.Helper()
-	var err error
-	if engine == store.SQLite {
-		_, err = dbtest.DB(t, dbtest.Open(t, store.Config{URL: url})).ExecContext(t.Context(), text)
-	} else {
-		var conn *pgx.Conn
-		if conn, err = pgx.Connect(t.Context(), url); err == nil {
-			defer conn.Close(t.Context())
-			_, err = conn.PgConn().Exec(t.Context(), text).ReadAll()
+	var like map[string][]map[string]any
+	readJSON(t, filepath.Join(dbtest.Root(t), "schema", "testdata", "0007", "rows.json"), &like)
+	shape, rows := shapeOf(t, url, engine), rowsOf(t, dbtest.Open(t, store.Config{URL: url}), like)
+	for _, back := range waysBack(t) {
+		if back.engine != engine || back.from() == version {
+			continue
+		}
+		err := try(t, url, engine, string(read(t, back.path(t))))
+		if err == nil || !strings.Contains(err.Error(), "run "+back.from()+"."+engine+".sql first") {
+			t.Errorf("%s on version %s: %v", back.file, version, err)
 		}
 	}
-	if err != nil {
+	diff := cmp.Diff(shape, shapeOf(t, url, engine)) + cmp.Diff(rows, rowsOf(t, dbtest.Open(t, store.Config{URL: url}), like))
+	if diff != "" {
+		t.Errorf("version %s was changed (-before +after):\n%s", version, diff)
+	}
+}
+
+func run(t *testing.T, url, engine, text string) {
+	t.Helper()
+	if err := try(t, url, engine, text); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// try hands a text of several statements to the database, as psql and sqlite3 -bail
+// do: what is not committed when it ends is undone.
+func try(t *testing.T, url, engine, text string) error {
+	t.Helper()
+	if engine == store.Postgres {
+		conn, err := pgx.Connect(t.Context(), url)
+		if err != nil {
+			return err
+		}
+		defer conn.Close(t.Context())
+		_, err = conn.PgConn().Exec(t.Context(), text).ReadAll()
+		return err
+	}
+	conn, err := dbtest.DB(t, dbtest.Open(t, store.Config{URL: url})).Conn(t.Context())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.ExecContext(t.Context(), text)
+	if err != nil {
+		_, _ = conn.ExecContext(t.Context(), "rollback")
+	}
+	return err
 }
 
 // shapes are the queries that say all of a schema, a line a row; columns by their

@@ -119,9 +119,10 @@ func (w wayBack) text(t *testing.T) string {
 		versions = append(versions, "'"+filepath.Base(path)[:4]+"'")
 		parts = append([]string{w.downPart(t, path)}, parts...)
 	}
-	from := strings.Trim(versions[len(versions)-1], "'")
 	return fmt.Sprintf(`-- From %s back to %s, on %s. %s; what only
 -- the newer build knows is gone after this. Made of the migrations' down parts: edit those.
+%s
+
 %s
 
 %s
@@ -129,8 +130,33 @@ func (w wayBack) text(t *testing.T) string {
 delete from schema_migrations where version in (%s);
 
 commit;
-`, from, w.to, map[string]string{store.SQLite: "SQLite", store.Postgres: "PostgreSQL"}[w.engine], stop, begin,
+`, w.from(), w.to, map[string]string{store.SQLite: "SQLite", store.Postgres: "PostgreSQL"}[w.engine], stop, begin, w.guard(),
 		strings.Join(parts, "\n\n"), strings.Join(versions, ", "))
+}
+
+// from is the version that the file leads from, and the only one that it may be run on.
+func (w wayBack) from() string { return filepath.Base(w.undone[len(w.undone)-1])[:4] }
+
+// guard is what a file begins with: it fails on every other version, where the rest
+// would delete data and leave a schema that no build knows. SQLite can say a text of
+// ours only as the name of a constraint.
+func (w wayBack) guard() string {
+	text := `do $$
+begin
+    if (select max(version) from schema_migrations) is distinct from 'FROM' then
+        raise exception 'this file leads from version FROM, and this database is at %; if that is newer, run FROM.postgres.sql first',
+            (select max(version) from schema_migrations);
+    end if;
+end $$;`
+	if w.engine == store.SQLite {
+		text = `create temp table way_back (
+    newest text,
+    constraint "this file leads from version FROM; on a newer database run FROM.sqlite.sql first" check (newest is 'FROM')
+);
+insert into way_back select max(version) from schema_migrations;
+drop table way_back;`
+	}
+	return strings.ReplaceAll(text, "FROM", w.from())
 }
 
 func (w wayBack) downPart(t *testing.T, path string) string {
