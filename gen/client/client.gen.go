@@ -1323,7 +1323,7 @@ type LoginLink struct {
 	// CreatedBy The token or session that made it; null as in tokens.
 	CreatedBy *string `json:"created_by"`
 
-	// ExpiresAt When it was revoked, if it was.
+	// ExpiresAt When it ends; of a revoked link, when it was revoked.
 	ExpiresAt      time.Time  `json:"expires_at"`
 	ID             string     `json:"id"`
 	Name           string     `json:"name"`

@@ -35,7 +35,7 @@ type loginLinkJSON struct {
 	Scopes         []string     `json:"scopes"`
 	SessionSeconds int64        `json:"session_seconds"`
 	CreatedAt      coltype.Time `json:"created_at"`
-	ExpiresAt      coltype.Time `json:"expires_at" doc:"When it was revoked, if it was."`
+	ExpiresAt      coltype.Time `json:"expires_at" doc:"When it ends; of a revoked link, when it was revoked."`
 	UsedAt         coltype.Time `json:"used_at" nullable:"true"`
 	RevokedAt      coltype.Time `json:"revoked_at" nullable:"true"`
 	CreatedBy      *string      `json:"created_by" nullable:"true" doc:"The token or session that made it; null as in tokens."`
