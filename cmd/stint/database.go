@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/server/store"
 )
@@ -16,8 +14,8 @@ func databaseError(err error) error {
 	if err == nil || errors.As(err, new(*exitError)) {
 		return err
 	}
-	if answer, ok := errors.AsType[*pgconn.PgError](err); ok && store.NoDatabase(err) {
-		return &exitError{exitFailed, errors.New(answer.Message + ": stint migrate up makes it")}
+	if store.NoDatabase(err) {
+		return &exitError{exitFailed, errors.New(store.Answer(err) + ": stint migrate up makes it")}
 	}
 	words, passes := store.Trouble(err)
 	if words != "" {

@@ -237,7 +237,9 @@ func TestWithoutAnEchoItPollsAndNamesTheFlag(t *testing.T) {
 	quick.Echo, quick.Silent = 50*time.Millisecond, 10*time.Millisecond
 	a := begin(t, store.Config{URL: url, ListenURL: elsewhere}, quick)
 	b := beside(t, url)
-	apitest.Await(t, "the line of the log", func() bool { return a.log.Has("--db-listen (STINT_DB_LISTEN; default --db) have to lead to the same database") })
+	apitest.Await(t, "the line of the log", func() bool {
+		return a.log.Has("--db-listen (STINT_DB_LISTEN; default --db) have to lead to the same database")
+	})
 	b.hears(t, a)
 	if a.State() != notify.Polling || countLines(a.log, "--db-listen") != 1 {
 		t.Errorf("state %s, the log: %s", a.State(), a.log)

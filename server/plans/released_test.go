@@ -37,73 +37,31 @@ func released(t *testing.T, engine string) map[string]string {
 
 // asked are arguments that a row alone does not tell, by statement.
 var asked = map[string]record{
-	"JobCancel":    {"Actor": "ada"},
-	"JobClaim":     {"Probes": `[{"kind":"build","priority":3,"floor":0,"lease_seconds":60}]`},
-	"JobRenew":     {"LeaseSeconds": int64(60)},
-	"JobSettle":    {"State": "succeeded", "FinishedAt": at},
-	"JobRevive":    {"ExpectedState": "pending", "Actor": "ada"},
-	"LeaseRelease": {"Now": at.Add(-time.Second)},
-	"LoginLinkUse": {"Now": at.Add(-time.Second)},
-	"ProposalMove": {"FromState": "open", "ToState": "closed", "ClosedAt": at},
-	"RunEnd":       {"Status": "succeeded"},
-	"TokenInsert":  {"Kind": "bearer"},
+	"JobCancel":       {"Actor": "ada"},
+	"JobCompleteMany": {"Rows": `[]`},
+	"RunSucceedMany":  {"Rows": `{}`},
+	"LoginLinkRevoke": {"Now": at.Add(-time.Second)},
+	"JobLockIssues":   {"FirstKey": "a", "EndKey": "z"},
+	"JobClaim":        {"Probes": `[{"kind":"build","priority":3,"floor":0,"lease_seconds":60}]`},
+	"JobRenew":        {"LeaseSeconds": int64(60)},
+	"JobSettle":       {"State": "succeeded", "FinishedAt": at},
+	"JobRevive":       {"ExpectedState": "pending", "Actor": "ada"},
+	"LeaseRelease":    {"Now": at.Add(-time.Second)},
+	"LoginLinkUse":    {"Now": at.Add(-time.Second), "Latest": at.Add(time.Hour)},
+	"ProposalMove":    {"FromState": "open", "ToState": "closed", "ClosedAt": at},
+	"RunEnd":          {"Status": "succeeded"},
+	"TokenInsert":     {"Kind": "bearer"},
 }
 
 // took are the parameters of the release where this build's accessor has others.
-var took = map[string]any{
-	"JobCountTroubled": struct {
-		Since   coltype.Time
-		OwnerID string
-		Max     int64
-		Now     coltype.Time
-	}{},
-	"JobListOverdue": struct {
-		Cutoff coltype.Time
-		Max    int64
-	}{},
-	"JobLockOverdue": struct {
-		Cutoff  coltype.Time
-		AfterID string
-		Max     int64
-	}{},
-	"JobRenew": struct {
-		Now          coltype.Time
-		LeaseSeconds *int64
-		Progress     coltype.JSON
-		ID, OwnerID  string
-		LeaseToken   *string
-	}{},
-	"JobRevive": struct {
-		Attempt         int64
-		Now             coltype.Time
-		Error, Progress coltype.JSON
-		Actor           *string
-		ID, OwnerID     string
-		ExpectedState   string
-		ExpectedAttempt int64
-	}{},
-	"LoginLinkInsert": struct {
-		Hash, OwnerID, Name  string
-		Scopes               coltype.JSON
-		SessionSeconds       int64
-		CreatedAt, ExpiresAt coltype.Time
-	}{},
-	"LoginLinkUse": struct {
-		Now  coltype.Time
-		Hash string
-	}{},
-	"RepoGetByName": struct{ OwnerID, Forge, Host, Namespace, Name string }{},
-	"TokenInsert": struct {
-		ID, OwnerID, Name, Hash string
-		Scopes                  coltype.JSON
-		CreatedAt, ExpiresAt    coltype.Time
-		Kind                    string
-	}{},
-}
+var took = map[string]any{}
 
 // findNothing are the statements that the planted rows are not for.
 var findNothing = map[string]string{
 	"IdempotencyKeySetAnswer": "a planted key has its answer",
+	"JobCompleteMany":         "its list is empty here",
+	"RunSucceedMany":          "its list is empty here",
+	"LoginLinkRevokeMade":     "a planted link that nobody used has no maker",
 	"JobRequestCancel":        "a planted job that is claimed has the request",
 	"TokenSweepSessions":      "a planted token is no session",
 }

@@ -74,6 +74,15 @@ func UniqueViolation(err error) bool {
 // NoDatabase reports whether the server has no database of that name.
 func NoDatabase(err error) bool { return schema.SQLState(err) == noDatabase }
 
+// Answer is what the server of PostgreSQL said of an error, or "".
+func Answer(err error) string {
+	answer, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return ""
+	}
+	return answer.Message
+}
+
 // Rejected is why the database and this role do not trust each other, which no
 // waiting mends: the server refused the role, its credentials or its
 // certificate, or nobody vouches for the server's own. Else it is nil.
