@@ -76,7 +76,9 @@ func (a *attempt) keepLease() (end func()) {
 func (a *attempt) finish(p *process, end supervise.End) outcome.Finish {
 	if end.Report == nil {
 		a.log.Error("the command's supervisor died", "exit_known", end.Known, "its_words", end.Crash)
-		return outcome.WithoutSupervisor(p.handover, end)
+		f := outcome.WithoutSupervisor(p.handover, end)
+		a.files.Remove() // nobody else does if the worker ends before the report is taken
+		return f
 	}
 	f, err := outcome.Decode(end.Report)
 	if err != nil {
