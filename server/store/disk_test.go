@@ -43,7 +43,7 @@ func TestADiskThatRefusesWritesMakesTheStoreUnreadyUntilItTakesThem(t *testing.T
 	must(l.tryWrite(ctx))
 	var rows int
 	must(l.reader.QueryRowContext(ctx, "select count(*) from meta").Scan(&rows))
-	if refusal, _ := l.seen.failed(); rows != 0 || refusal != nil {
+	if _, refusal := l.seen.failed(); rows != 0 || refusal != nil {
 		t.Errorf("the probe left %d rows, refused %v", rows, refusal)
 	}
 }

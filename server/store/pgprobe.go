@@ -13,7 +13,7 @@ import (
 // ping fails on a server that takes no writes. Where requests could not connect,
 // or were refused, it connects anew, as they would have to.
 func (p *pg) ping(ctx context.Context) error {
-	if refusal, _ := p.seen.failed(); refusal != nil || p.seen.starved(p.wait) {
+	if _, refusal := p.seen.failed(); refusal != nil || p.seen.starved(p.wait) {
 		p.beside.renew(ctx)
 	}
 	return p.beside.ping(ctx)
@@ -25,7 +25,7 @@ func (p *pg) tryWrite(ctx context.Context) error {
 	if p.seen.starved(p.wait) && p.usedUp() {
 		return errUsedUp
 	}
-	refusal, ago := p.seen.failed()
+	ago, refusal := p.seen.failed()
 	err := p.seen.waited(p.beside.write(ctx, refusal != nil), p.wait)
 	if err != nil || refusal == nil {
 		return err

@@ -163,7 +163,7 @@ func (l *lite) ping(ctx context.Context) error {
 // tryWrite writes, and leaves nothing behind. After a write that the disk refused
 // the probe is committed, so that a replica is ready again only when writes are.
 func (l *lite) tryWrite(ctx context.Context) error {
-	refusal, _ := l.seen.failed()
+	_, refusal := l.seen.failed()
 	err := l.probe(ctx, refusal != nil)
 	if err == nil && refusal != nil {
 		l.seen.wrote()

@@ -54,11 +54,11 @@ func (w *writing) troubles() int64 {
 	return w.trouble
 }
 
-// failed is the last write that the database refused, and how long ago that was.
-func (w *writing) failed() (err error, ago time.Duration) {
+// failed is how long ago the database refused a write, and why.
+func (w *writing) failed() (ago time.Duration, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.refusal, time.Since(w.refused)
+	return time.Since(w.refused), w.refusal
 }
 
 // wrote forgets a refusal: rows were changed since.
