@@ -3,43 +3,70 @@ package plans
 import (
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/schema/next"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
 )
 
-// released are the statements of the newest release.
-func released(t *testing.T, engine string) map[string]string {
+// build is a recorded release, or this build, with its statements.
+type build struct {
+	name       string
+	statements map[string]string
+}
+
+const thisBuild = "this build" // follows the numbers of the releases
+
+// builds are the recorded releases, the oldest first, and this build.
+func builds(t *testing.T, engine string) (out []build) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dbtest.Root(t), "schema", "testdata", "[0-9]*", "statements.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no released statements, %v", err)
 	}
-	text, err := os.ReadFile(slices.Max(files))
-	var out map[string]map[string]string
-	if err == nil {
-		err = json.Unmarshal(text, &out)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		var all map[string]map[string]string
+		if err == nil {
+			err = json.Unmarshal(text, &all)
+		}
+		if err != nil || len(all[engine]) < 30 {
+			t.Fatalf("%s: %d statements, %v", file, len(all[engine]), err)
+		}
+		out = append(out, build{filepath.Base(filepath.Dir(file)), all[engine]})
 	}
-	if err != nil || len(out[engine]) < 50 {
-		t.Fatalf("%s: %d statements, %v", slices.Max(files), len(out[engine]), err)
+	return append(out, build{thisBuild, dbtest.Statements(t, engine)})
+}
+
+// coming is a store on the schema of the build after this one.
+func coming(t *testing.T, engine string) *store.Store {
+	t.Helper()
+	url := dbtest.Fresh(t, engine)
+	files, err := next.After(os.DirFS(filepath.Join(dbtest.Root(t), "schema")))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out[engine]
+	if _, err := schema.Migrate(t.Context(), schema.Options{URL: url, FS: files}); err != nil {
+		t.Fatal(err)
+	}
+	return dbtest.Open(t, store.Config{URL: url})
 }
 
 // asked are arguments that a row alone does not tell, by statement.
 var asked = map[string]record{
 	"JobCancel":       {"Actor": "ada"},
-	"JobCompleteMany": {"Rows": `[]`},
-	"RunSucceedMany":  {"Rows": `{}`},
+	"JobCompleteMany": {"Rows": `{"full":{"lease_token":"full","result":{}}}`},
+	"RunSucceedMany":  {"Rows": fmt.Sprintf(`{"null":{"completed_at":%d}}`, at.UnixMicro())},
 	"LoginLinkRevoke": {"Now": at.Add(-time.Second)},
 	"JobLockIssues":   {"FirstKey": "a", "EndKey": "z"},
 	"JobClaim":        {"Probes": `[{"kind":"build","priority":3,"floor":0,"lease_seconds":60}]`},
@@ -53,62 +80,75 @@ var asked = map[string]record{
 	"TokenInsert":     {"Kind": "bearer"},
 }
 
-// took are the parameters of the release where this build's accessor has others.
-var took = map[string]any{}
-
-// findNothing are the statements that the planted rows are not for.
-var findNothing = map[string]string{
-	"IdempotencyKeySetAnswer": "a planted key has its answer",
-	"JobCompleteMany":         "its list is empty here",
-	"RunSucceedMany":          "its list is empty here",
-	"LoginLinkRevokeMade":     "a planted link that nobody used has no maker",
-	"JobRequestCancel":        "a planted job that is claimed has the request",
-	"TokenSweepSessions":      "a planted token is no session",
+// before makes the planted rows those that a statement is for.
+var before = map[string]string{
+	"IdempotencyKeySetAnswer": "update idempotency_keys set status = 0",
+	"JobCompleteMany":         "update jobs set again = null",
+	"JobRequestCancel":        "update jobs set cancel_requested_at = null",
+	"LoginLinkRevokeMade":     "update login_links set used_at = null, revoked_at = null",
+	"TokenSweepSessions":      "update tokens set kind = 'session'",
 }
 
-// A replica of the release before works beside those of this build: its statements are run on this schema, and find the rows that this build
-// wrote. That they prepare, as server/kept asks, says nothing of a CHECK, of a column that must have a value, or of SQLite's types.
-func TestStatementsOfTheReleaseRunOnRowsOfThisBuild(t *testing.T) {
+// A replica of a release works beside those of this build while an upgrade lasts, and one of this build beside those of the next. So
+// all their statements are run on the coming schema, and find the rows that are written there. That they prepare, as server/kept asks,
+// says nothing of a CHECK, of a column that must have a value, or of SQLite's types.
+func TestStatementsOfOlderBuildsRunOnTheComingSchema(t *testing.T) {
 	t.Parallel()
-	dbtest.EachWhole(t, func(t *testing.T, s *store.Store) {
-		found := map[string]bool{}
-		for _, full := range []bool{false, true} {
-			put := newRows(t, s, full)
-			for name, text := range released(t, s.Engine()) {
-				n, err := put.run(name, text)
-				if err != nil {
-					t.Errorf("%s, full %v: %v; a column that the release does not know needs a default or NULL; or an argument belongs in asked (server/plans/released_test.go)", name, full, err)
+	dbtest.Engines(t, func(t *testing.T, engine string) {
+		s := coming(t, engine)
+		pair := []rows{newRows(t, s, false), newRows(t, s, true)}
+		ran := map[string]bool{} // by text: most statements are those of the release before
+		for _, b := range builds(t, engine) {
+			for name, text := range b.statements {
+				if !ran[text] {
+					ran[text] = true
+					finds(t, pair, b, name)
 				}
-				found[name] = found[name] || err == nil && n > 0
-			}
-		}
-		for name, ok := range found {
-			if because := findNothing[name]; ok == (because != "") {
-				t.Errorf("%s reads or writes a planted row: %v; findNothing (server/plans/released_test.go) says %q", name, ok, because)
 			}
 		}
 	})
 }
 
+// finds runs a statement of a build for each of the planted rows.
+func finds(t *testing.T, pair []rows, b build, name string) {
+	t.Helper()
+	found := false
+	for _, r := range pair {
+		n, err := r.run(b, name)
+		if err != nil {
+			t.Errorf("%s of %s, full %v: %v; a column that the build does not know needs a default or NULL; or an argument belongs in asked (server/plans/released_test.go)", name, b.name, r.full, err)
+		}
+		found = found || n > 0 || err != nil
+	}
+	if !found {
+		t.Errorf("%s of %s neither reads nor writes a planted row: give it one by asked or before (server/plans/released_test.go)", name, b.name)
+	}
+}
+
 var returns = regexp.MustCompile(`^select|\breturning\b`)
 
 // run executes a statement with arguments of the planted rows, and undoes it; it tells how many rows were read or written.
-func (r rows) run(name, text string) (n int64, err error) {
+func (r rows) run(b build, name string) (n int64, err error) {
 	tx, err := r.db.BeginTx(r.Context(), nil)
 	if err != nil {
 		r.Fatal(err)
 	}
 	defer tx.Rollback()
-	st := statement{name, text}
-	args := r.arguments(st)
+	if change := before[name]; change != "" {
+		if _, err := tx.ExecContext(r.Context(), change); err != nil {
+			r.Fatal(err)
+		}
+	}
+	st := statement{name, b.statements[name]}
+	args := r.arguments(b, st)
 	if !returns.MatchString(st.bare()) {
-		done, err := tx.ExecContext(r.Context(), text, args...)
+		done, err := tx.ExecContext(r.Context(), st.sql, args...)
 		if err != nil {
 			return 0, err
 		}
 		return done.RowsAffected()
 	}
-	return count(tx.QueryContext(r.Context(), text, args...))
+	return count(tx.QueryContext(r.Context(), st.sql, args...))
 }
 
 func count(rows *sql.Rows, err error) (n int64, _ error) {
@@ -127,8 +167,8 @@ var upper = regexp.MustCompile(`([a-z])([A-Z])`)
 var writes = regexp.MustCompile(`(?m)^(insert into|update|delete from) (\w+)`)
 
 // arguments are those of a statement, in its order, which is that of the parameters.
-func (r rows) arguments(st statement) (out []any) {
-	params := r.parameters(st)
+func (r rows) arguments(b build, st statement) (out []any) {
+	params := r.parameters(b, st)
 	into := writes.FindStringSubmatch(st.bare())
 	for i := range params.NumField() {
 		out = append(out, r.argument(r.valueOf(st.name, into, params.Field(i))))
@@ -137,13 +177,13 @@ func (r rows) arguments(st statement) (out []any) {
 }
 
 // parameters is a struct of the parameters: those of this build's accessor, if it takes as many.
-func (r rows) parameters(st statement) reflect.Type {
-	params := reflect.TypeOf(took[st.name])
+func (r rows) parameters(b build, st statement) reflect.Type {
+	params := tookBy(b, st.name)
 	if method, ok := querier.MethodByName(st.name); ok && params == nil {
 		params = method.Type.In(1)
 	}
 	if params == nil || params.NumField() != st.arguments() {
-		r.Fatalf("%s took %d arguments, and this build has others: write those of the release into took (server/plans/released_test.go)", st.name, st.arguments())
+		r.Fatalf("%s of %s took %d arguments, and this build has others: write those of the release into took (server/plans/took_test.go)", st.name, b.name, st.arguments())
 	}
 	return params
 }
