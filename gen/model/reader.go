@@ -143,6 +143,8 @@ type Reader interface {
 	TokenGet(ctx context.Context, arg TokenGetParams) (Token, error)
 	// The token of that SHA-256 (hex), with the name of its owner.
 	TokenGetByHash(ctx context.Context, arg TokenGetByHashParams) (TokenGetByHashRow, error)
+	// The ids of what the tokens of a JSON list of ids made. Index tokens_by_maker.
+	TokenListMade(ctx context.Context, arg TokenListMadeParams) ([]string, error)
 	// The tokens, newest first. Index tokens_by_created.
 	TokenPage(ctx context.Context, arg TokenPageParams) ([]Token, error)
 	// The states that a proposal came into up to a version, the latest first. Primary

@@ -42,6 +42,11 @@ type TokenInsertParams struct {
 	CreatedBy *string
 }
 
+type TokenListMadeParams struct {
+	OwnerID string
+	Makers  string
+}
+
 // TokenPageParams has the fields of JobPageParams.
 type TokenPageParams = JobPageParams
 

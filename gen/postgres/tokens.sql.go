@@ -125,6 +125,36 @@ func (q *Queries) TokenInsert(ctx context.Context, arg TokenInsertParams) error 
 	return err
 }
 
+const TokenListMade = `-- name: TokenListMade :many
+select id
+from tokens
+where owner_id = $1
+    and created_by = any(array(select json_array_elements_text(cast(cast($2 as text) as json))))
+`
+
+type TokenListMadeParams = model.TokenListMadeParams
+
+// The ids of what the tokens of a JSON list of ids made. Index tokens_by_maker.
+func (q *Queries) TokenListMade(ctx context.Context, arg TokenListMadeParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, TokenListMade, arg.OwnerID, arg.Makers)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const TokenPage = `-- name: TokenPage :many
 select id, owner_id, name, hash, scopes, created_at, expires_at, last_used_at, revoked_at, kind, created_by
 from tokens
@@ -195,10 +225,20 @@ func (q *Queries) TokenRevoke(ctx context.Context, arg TokenRevokeParams) (int64
 
 const TokenRevokeMade = `-- name: TokenRevokeMade :many
 update tokens
-set revoked_at = coalesce(revoked_at, $1)
-where owner_id = $2
-    and created_by = any(array(select json_array_elements_text(cast(cast($3 as text) as json))))
-returning id, revoked_at
+set revoked_at = coalesce(tokens.revoked_at, $1)
+where tokens.id = any(array(
+    select l.id
+    from tokens l
+    where l.id = any(array(
+        select t.id
+        from tokens t
+        where t.owner_id = $2
+            and t.created_by = any(array(select json_array_elements_text(cast(cast($3 as text) as json))))
+    ))
+    order by l.id
+    for update
+))
+returning tokens.id, tokens.revoked_at
 `
 
 type TokenRevokeMadeParams = model.TokenRevokeMadeParams
@@ -206,7 +246,8 @@ type TokenRevokeMadeParams = model.TokenRevokeMadeParams
 type TokenRevokeMadeRow = model.TokenRevokeMadeRow
 
 // Ends what the tokens of a JSON list of ids made. Those that ended before come
-// too: what they made may live. Index tokens_by_maker.
+// too: what they made may live. Where rows lock, they do in the order of ids, as
+// for whoever notes that tokens were used. Index tokens_by_maker.
 func (q *Queries) TokenRevokeMade(ctx context.Context, arg TokenRevokeMadeParams) ([]TokenRevokeMadeRow, error) {
 	rows, err := q.db.Query(ctx, TokenRevokeMade, arg.RevokedAt, arg.OwnerID, arg.Makers)
 	if err != nil {

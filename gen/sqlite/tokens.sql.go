@@ -124,6 +124,39 @@ func (q *Queries) TokenInsert(ctx context.Context, arg TokenInsertParams) error 
 	return err
 }
 
+const TokenListMade = `-- name: TokenListMade :many
+select id
+from tokens
+where owner_id = ?1
+    and created_by in (select t.value from json_each(cast(?2 as text)) t)
+`
+
+type TokenListMadeParams = model.TokenListMadeParams
+
+// The ids of what the tokens of a JSON list of ids made. Index tokens_by_maker.
+func (q *Queries) TokenListMade(ctx context.Context, arg TokenListMadeParams) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, TokenListMade, arg.OwnerID, arg.Makers)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const TokenPage = `-- name: TokenPage :many
 select id, owner_id, name, hash, scopes, created_at, expires_at, last_used_at, revoked_at, kind, created_by
 from tokens
@@ -208,7 +241,8 @@ type TokenRevokeMadeParams = model.TokenRevokeMadeParams
 type TokenRevokeMadeRow = model.TokenRevokeMadeRow
 
 // Ends what the tokens of a JSON list of ids made. Those that ended before come
-// too: what they made may live. Index tokens_by_maker.
+// too: what they made may live. Where rows lock, they do in the order of ids, as
+// for whoever notes that tokens were used. Index tokens_by_maker.
 func (q *Queries) TokenRevokeMade(ctx context.Context, arg TokenRevokeMadeParams) ([]TokenRevokeMadeRow, error) {
 	rows, err := q.db.QueryContext(ctx, TokenRevokeMade, arg.RevokedAt, arg.OwnerID, arg.Makers)
 	if err != nil {

@@ -9,11 +9,29 @@ where id = @id
     and (expires_at is null or expires_at > @now)
 for share;
 
+-- name: TokenListMade :many
+-- The ids of what the tokens of a JSON list of ids made. Index tokens_by_maker.
+select id
+from tokens
+where owner_id = @owner_id
+    and created_by = any(array(select json_array_elements_text(cast(cast(@makers as text) as json))));
+
 -- name: TokenRevokeMade :many
 -- Ends what the tokens of a JSON list of ids made. Those that ended before come
--- too: what they made may live. Index tokens_by_maker.
+-- too: what they made may live. Where rows lock, they do in the order of ids, as
+-- for whoever notes that tokens were used. Index tokens_by_maker.
 update tokens
-set revoked_at = coalesce(revoked_at, @revoked_at)
-where owner_id = @owner_id
-    and created_by = any(array(select json_array_elements_text(cast(cast(@makers as text) as json))))
-returning id, revoked_at;
+set revoked_at = coalesce(tokens.revoked_at, @revoked_at)
+where tokens.id = any(array(
+    select l.id
+    from tokens l
+    where l.id = any(array(
+        select t.id
+        from tokens t
+        where t.owner_id = @owner_id
+            and t.created_by = any(array(select json_array_elements_text(cast(cast(@makers as text) as json))))
+    ))
+    order by l.id
+    for update
+))
+returning tokens.id, tokens.revoked_at;

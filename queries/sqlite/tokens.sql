@@ -8,9 +8,17 @@ where id = @id
     and revoked_at is null
     and (expires_at is null or expires_at > @now);
 
+-- name: TokenListMade :many
+-- The ids of what the tokens of a JSON list of ids made. Index tokens_by_maker.
+select id
+from tokens
+where owner_id = @owner_id
+    and created_by in (select t.value from json_each(cast(@makers as text)) t);
+
 -- name: TokenRevokeMade :many
 -- Ends what the tokens of a JSON list of ids made. Those that ended before come
--- too: what they made may live. Index tokens_by_maker.
+-- too: what they made may live. Where rows lock, they do in the order of ids, as
+-- for whoever notes that tokens were used. Index tokens_by_maker.
 update tokens
 set revoked_at = coalesce(revoked_at, @revoked_at)
 where owner_id = @owner_id

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
@@ -64,12 +66,14 @@ func Revoke(ctx context.Context, q model.Querier, now coltype.Time, in RevokeIn)
 	if out.Made.Links, err = revoke(ctx, q, now, in.OwnerID, in.ID); err != nil {
 		return out, err
 	}
-	out.Ended = []string{in.ID}
+	made := lineage{q: q, now: now, ownerID: in.OwnerID, ended: map[string]bool{in.ID: true}}
 	if in.WithMade {
-		if err := out.made(ctx, q, now, in.OwnerID); err != nil {
+		if err := made.end(ctx, []string{in.ID}); err != nil {
 			return out, err
 		}
 	}
+	out.Ended = slices.Sorted(maps.Keys(made.ended))
+	out.Made.Tokens, out.Made.Links = made.tokens, out.Made.Links+made.links
 	if out.Token, err = q.TokenGet(ctx, of); err != nil {
 		return out, fmt.Errorf("get %s: %w", in.ID, err)
 	}
@@ -84,42 +88,6 @@ func revoke(ctx context.Context, q model.Querier, now coltype.Time, ownerID, tok
 		return 0, fmt.Errorf("revoke %s: %w", tokenID, err)
 	}
 	return revokeLinks(ctx, q, now, ownerID, []string{tokenID})
-}
-
-// made ends what out.Ended made, generation after generation. A generation is
-// locked by the statement that ends it, which waits for whatever it is making:
-// only then is what it made looked for, so that nothing slips through. A token that
-// ended already is not followed again: SQL can let two tokens make each other.
-func (out *Revoked) made(ctx context.Context, q model.Querier, now coltype.Time, ownerID string) error {
-	seen := map[string]bool{out.Ended[0]: true}
-	for makers := out.Ended; len(makers) > 0; {
-		text, err := json.Marshal(makers)
-		if err != nil {
-			return err
-		}
-		rows, err := q.TokenRevokeMade(ctx, model.TokenRevokeMadeParams{OwnerID: ownerID, Makers: string(text), RevokedAt: now})
-		if err != nil {
-			return fmt.Errorf("revoke what %d tokens made: %w", len(makers), err)
-		}
-		makers = nil
-		for _, row := range rows {
-			if seen[row.ID] {
-				continue
-			}
-			seen[row.ID] = true
-			makers = append(makers, row.ID)
-			if row.RevokedAt.Equal(now) {
-				out.Made.Tokens++
-			}
-		}
-		links, err := revokeLinks(ctx, q, now, ownerID, makers)
-		if err != nil {
-			return err
-		}
-		out.Made.Links += links
-		out.Ended = append(out.Ended, makers...)
-	}
-	return nil
 }
 
 // revokeLinks ends the unused links of makers, and returns how many.
