@@ -23,6 +23,7 @@ var (
 
 // hearAll hears on one line after the other until ctx ends.
 func (b *Bus) hearAll(ctx context.Context) {
+	defer b.early.Wait()
 	pause := firstRetry
 	for ctx.Err() == nil {
 		err := b.hearLine(ctx)
@@ -49,21 +50,21 @@ func (b *Bus) hearLine(ctx context.Context) error {
 		return err
 	}
 	defer line.Close()
-	ctx, cancel := context.WithCancelCause(ctx)
+	lasts, cancel := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel(nil)
 	echo := make(chan string, 1)
-	wg.Go(func() { cancel(b.watch(ctx, echo)) })
+	wg.Go(func() { cancel(b.watch(lasts, echo)) })
 	for {
-		text, err := line.Next(ctx)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		text, err := line.Next(lasts)
+		if lasts.Err() != nil {
+			return context.Cause(lasts)
 		}
 		if err != nil {
 			return err
 		}
-		b.hear(text, echo)
+		b.hear(ctx, text, echo)
 	}
 }
 
@@ -131,7 +132,7 @@ func (b *Bus) works() {
 
 // hear takes one notification. echo has room for one id, the latest of a probe, and
 // hear alone sends to it.
-func (b *Bus) hear(text string, echo chan string) {
+func (b *Bus) hear(ctx context.Context, text string, echo chan string) {
 	p, err := decode(text)
 	if err != nil {
 		b.ignore(len(text), err)
@@ -150,7 +151,7 @@ func (b *Bus) hear(text string, echo chan string) {
 	b.others.seen()
 	if fn := b.topics[p.Topic]; fn != nil {
 		b.received.Add(1)
-		b.hand(p, fn)
+		b.hand(ctx, p, fn)
 	}
 }
 
@@ -160,15 +161,20 @@ const ahead = time.Second
 
 // hand hands a hint on when the clock of this replica has reached the change: to
 // one that is some milliseconds behind, a new job would not be due yet, and the
-// claim that was woken would find nothing.
-func (b *Bus) hand(p payload, fn func(Hint)) {
+// claim that was woken would find nothing. Nothing is handed on once ctx has ended.
+func (b *Bus) hand(ctx context.Context, p payload, fn func(Hint)) {
 	now, err := b.store.TxTime()
 	early := time.UnixMicro(p.At).Sub(now.Time)
 	if err != nil || early <= 0 || early > ahead {
 		fn(p.hint())
 		return
 	}
-	time.AfterFunc(early, func() { fn(p.hint()) })
+	b.early.Go(func() {
+		sleep(ctx, early)
+		if ctx.Err() == nil {
+			fn(p.hint())
+		}
+	})
 }
 
 // ignore logs notifications that are none of ours: the first, the second, the

@@ -13,7 +13,7 @@ func TestTheLatestEchoCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.hear(text, echo)
+		b.hear(t.Context(), text, echo)
 	}
 	if got := <-echo; got != "second" {
 		t.Errorf("the echo of %q is there", got)

@@ -76,6 +76,8 @@ type Bus struct {
 	sendFails bool // the last sending failed; of the sender alone
 	bad       int  // notifications that were ignored; of the hearer alone
 
+	early sync.WaitGroup // hints that wait for this replica's clock
+
 	told   string // how the line stands, as the log has it
 	toldMu sync.Mutex
 

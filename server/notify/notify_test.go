@@ -122,6 +122,14 @@ func TestAHintWaitsUntilTheClockHasReachedIt(t *testing.T) {
 	if took := time.Since(began); took < behind {
 		t.Errorf("handed on after %v by a clock that is %v behind", took, behind)
 	}
+	a.Send(notify.Hint{Topic: "jobs", Owner: "ada"})
+	apitest.Await(t, "the hint", func() bool { return b.Figures().Received == 2 })
+	b.stop()
+	b.take()
+	<-time.After(behind)
+	if got := b.take(); len(got) != 0 {
+		t.Errorf("handed on after the end: %v", got)
+	}
 }
 
 // What is none of ours is ignored, and fills no log.
