@@ -35,7 +35,7 @@ var packages = [][]string{
 	{"schema"},
 	{"gen/postgres", "gen/sqlite"},
 	{"gen/model"},
-	{"server/fault", "server/id", "server/keyset"},
+	{"server/bounded", "server/fault", "server/id", "server/keyset"},
 	{"schema/coltype", "schema/next", "client"},
 }
 

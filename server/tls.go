@@ -6,7 +6,12 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+
+	"github.com/stint-run/stint/server/bounded"
 )
+
+// maxPEM bounds the file of a certificate chain or of a key, in bytes.
+const maxPEM = 1 << 20
 
 // TLS is what a listener needs to serve HTTPS with the certificate chain and the
 // key of those PEM files: TLS 1.2 or newer, and HTTP/2. The files are read again
@@ -59,7 +64,15 @@ func (p *pair) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 }
 
 func (p *pair) load() error {
-	cert, err := tls.LoadX509KeyPair(p.certFile, p.keyFile)
+	chain, err := bounded.File(p.certFile, maxPEM)
+	if err != nil {
+		return err
+	}
+	key, err := bounded.File(p.keyFile, maxPEM)
+	if err != nil {
+		return err
+	}
+	cert, err := tls.X509KeyPair(chain, key)
 	if err == nil {
 		p.cert = &cert
 	}

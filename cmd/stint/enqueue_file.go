@@ -108,7 +108,8 @@ func openLines(cmd *cobra.Command, f *enqueueFlags) (io.ReadCloser, int, error) 
 }
 
 // eachBatch cuts the input into batches. A batch with a line that is no job
-// object is not passed on: the error names all such lines of it.
+// object is not passed on: the error names all such lines of it, which count as
+// its items, so that an input without end has an end.
 func eachBatch(in io.Reader, kind string, fn func([]numbered) error) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 64<<10), maxLine)
@@ -132,7 +133,7 @@ func eachBatch(in io.Reader, kind string, fn func([]numbered) error) error {
 		if len(text) == 0 {
 			continue
 		}
-		if len(batch) == batchItems || size+len(text) > batchBytes {
+		if len(batch)+len(faults) == batchItems || size+len(text) > batchBytes {
 			if err := flush(); err != nil {
 				return err
 			}

@@ -16,6 +16,7 @@ import (
 	stint "github.com/stint-run/stint/client"
 	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/gen/client"
+	"github.com/stint-run/stint/server/bounded"
 )
 
 // enqueueFlags are the flags of stint job enqueue.
@@ -193,7 +194,7 @@ func readJSON(flag, value string, stdin io.Reader) (json.RawMessage, error) {
 	text := []byte(value)
 	if path, ok := strings.CutPrefix(value, "@"); ok {
 		var err error
-		if text, err = readValue(path, stdin); err != nil {
+		if text, err = readNamed(path, stdin, maxValue); err != nil {
 			return nil, fmt.Errorf("read %s: %w", flag, err)
 		}
 	}
@@ -204,19 +205,11 @@ func readJSON(flag, value string, stdin io.Reader) (json.RawMessage, error) {
 	return text, nil
 }
 
-// readValue reads a file, or standard input if its path is -.
-func readValue(path string, stdin io.Reader) ([]byte, error) {
-	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		stdin = file
+// readNamed reads a file, or standard input if its path is -, of at most so many
+// bytes.
+func readNamed(path string, stdin io.Reader, most int64) ([]byte, error) {
+	if path == "-" {
+		return bounded.All(stdin, most)
 	}
-	text, err := io.ReadAll(io.LimitReader(stdin, maxValue+1))
-	if err == nil && len(text) > maxValue {
-		err = errors.New("it is larger than 1 MiB")
-	}
-	return text, err
+	return bounded.File(path, most)
 }

@@ -9,10 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const (
-	leaseTokenVariable = "STINT_LEASE_TOKEN"
-	maxLeaseToken      = 4 << 10 // bytes that are read of a file; a token has some 40
-)
+const leaseTokenVariable = "STINT_LEASE_TOKEN"
 
 // addLease adds the flag that proves a lease. Before the command runs, token is
 // the lease token itself; without one the command is refused.
@@ -54,15 +51,8 @@ func readLeaseToken(from string, stdin io.Reader) (string, error) {
 		return "", checkLeaseToken("")
 	case !ok:
 		return "", usagef("a lease token in --lease-token is seen by everybody on the machine: put it into %s, or into a file that --lease-token @FILE names (@-: standard input)", leaseTokenVariable)
-	case path != "-":
-		f, err := os.Open(path)
-		if err != nil {
-			return "", usagef("read --lease-token: %w", err)
-		}
-		defer f.Close()
-		stdin = f
 	}
-	text, err := io.ReadAll(io.LimitReader(stdin, maxLeaseToken+1))
+	text, err := readNamed(path, stdin, maxToken)
 	if err != nil {
 		return "", usagef("read --lease-token: %w", err)
 	}
@@ -75,7 +65,7 @@ func checkLeaseToken(token string) error {
 	switch {
 	case token == "":
 		return usagef("the lease token that the claim printed is missing: put it into %s, or name its file with --lease-token @FILE (@-: standard input)", leaseTokenVariable)
-	case len(token) > maxLeaseToken, strings.ContainsAny(token, "\r\n"):
+	case strings.ContainsAny(token, "\r\n"):
 		return usagef("the lease token is not one line")
 	}
 	return nil

@@ -14,8 +14,12 @@ import (
 
 	"github.com/stint-run/stint/cmd/stint/internal/api"
 	"github.com/stint-run/stint/gen/client"
+	"github.com/stint-run/stint/server/bounded"
 	"github.com/stint-run/stint/server/store"
 )
+
+// maxToken bounds what is read for a token, in bytes; one has some 50.
+const maxToken = 4 << 10
 
 // readToken finds the token: in the file of --token-file, else in STINT_TOKEN, else
 // in the file of STINT_TOKEN_FILE, else in the one that a server on SQLite writes
@@ -30,7 +34,7 @@ func (g *globals) readToken() error {
 	if path, err := store.SQLitePath(defaultDB); err == nil && !named {
 		file = path + ".token" // where a server writes it if stint.db is a link
 	}
-	text, err := os.ReadFile(file)
+	text, err := bounded.File(file, maxToken)
 	if errors.Is(err, os.ErrNotExist) && !named {
 		return nil
 	}

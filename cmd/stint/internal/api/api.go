@@ -13,7 +13,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +20,7 @@ import (
 
 	stint "github.com/stint-run/stint/client"
 	"github.com/stint-run/stint/gen/client"
+	"github.com/stint-run/stint/server/bounded"
 )
 
 const (
@@ -38,13 +38,16 @@ func Transport(roots *x509.CertPool) *http.Transport {
 	return transport
 }
 
+// maxRoots bounds a file of authorities, in bytes; a system's has some 200 KiB.
+const maxRoots = 16 << 20
+
 // Roots are the authorities of a PEM file; nil, without a file, stands for the
 // system's.
 func Roots(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(file)
+	text, err := bounded.File(file, maxRoots)
 	if err != nil {
 		return nil, fmt.Errorf("read the authorities: %w", err)
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/stint-run/stint/server/bounded"
 )
 
 // Instructions are the payload of each job: what the work on it is. A worker that
@@ -82,7 +84,7 @@ func Do(stdin io.Reader) {
 // read takes the whole job as one line, as stint work hands it over, or the
 // payload alone, as the example workers do.
 func read(stdin io.Reader) (in Instructions, err error) {
-	text, err := io.ReadAll(stdin)
+	text, err := bounded.All(stdin, maxBody)
 	if err != nil {
 		return in, err
 	}
