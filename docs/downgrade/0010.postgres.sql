@@ -1,14 +1,18 @@
--- From 0019 back to 0010, on PostgreSQL. Stop every server of the newer build first; what only
+-- From 0020 back to 0010, on PostgreSQL. Stop every server of the newer build first; what only
 -- the newer build knows is gone after this. Made of the migrations' down parts: edit those.
 begin;
 
 do $$
 begin
-    if (select max(version) from schema_migrations) is distinct from '0019' then
-        raise exception 'this file leads from version 0019, and this database is at %; if that is newer, run 0019.postgres.sql first',
+    if (select max(version) from schema_migrations) is distinct from '0020' then
+        raise exception 'this file leads from version 0020, and this database is at %; if that is newer, run 0020.postgres.sql first',
             (select max(version) from schema_migrations);
     end if;
 end $$;
+
+alter table jobs alter column state reset (n_distinct), alter column key reset (n_distinct);
+alter table runs alter column status reset (n_distinct);
+alter table proposals alter column state reset (n_distinct), alter column stream reset (n_distinct), alter column author reset (n_distinct);
 
 alter table leases drop constraint leases_times_check;
 
@@ -33,6 +37,6 @@ alter table login_links drop column created_by;
 drop index tokens_by_maker;
 alter table tokens drop column created_by;
 
-delete from schema_migrations where version in ('0011', '0012', '0013', '0014', '0015', '0016', '0017', '0018', '0019');
+delete from schema_migrations where version in ('0011', '0012', '0013', '0014', '0015', '0016', '0017', '0018', '0019', '0020');
 
 commit;

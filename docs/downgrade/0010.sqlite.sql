@@ -1,13 +1,15 @@
--- From 0019 back to 0010, on SQLite. Stop the server first; what only
+-- From 0020 back to 0010, on SQLite. Stop the server first; what only
 -- the newer build knows is gone after this. Made of the migrations' down parts: edit those.
 begin immediate;
 
 create temp table way_back (
     newest text,
-    constraint "this file leads from version 0019; on a newer database run 0019.sqlite.sql first" check (newest is '0019')
+    constraint "this file leads from version 0020; on a newer database run 0020.sqlite.sql first" check (newest is '0020')
 );
 insert into way_back select max(version) from schema_migrations;
 drop table way_back;
+
+select 1;
 
 alter table leases drop constraint leases_times_check;
 
@@ -32,6 +34,6 @@ alter table login_links drop column created_by;
 drop index tokens_by_maker;
 alter table tokens drop column created_by;
 
-delete from schema_migrations where version in ('0011', '0012', '0013', '0014', '0015', '0016', '0017', '0018', '0019');
+delete from schema_migrations where version in ('0011', '0012', '0013', '0014', '0015', '0016', '0017', '0018', '0019', '0020');
 
 commit;

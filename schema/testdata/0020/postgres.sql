@@ -122,6 +122,8 @@ CREATE TABLE public.jobs (
     CONSTRAINT jobs_waiting_for_check CHECK (((waiting_for IS NULL) OR (waiting_for = ANY (ARRAY['slot'::text, 'dependency'::text, 'connection'::text]))))
 )
 WITH (fillfactor='85');
+ALTER TABLE ONLY public.jobs ALTER COLUMN state SET (n_distinct=5);
+ALTER TABLE ONLY public.jobs ALTER COLUMN key SET (n_distinct=100);
 
 
 --
@@ -222,6 +224,9 @@ CREATE TABLE public.proposals (
     CONSTRAINT proposals_state_check CHECK ((state = ANY (ARRAY['open'::text, 'merged'::text, 'closed'::text]))),
     CONSTRAINT proposals_version_check CHECK ((version >= 1))
 );
+ALTER TABLE ONLY public.proposals ALTER COLUMN stream SET (n_distinct=10);
+ALTER TABLE ONLY public.proposals ALTER COLUMN author SET (n_distinct=10);
+ALTER TABLE ONLY public.proposals ALTER COLUMN state SET (n_distinct=3);
 
 
 --
@@ -312,6 +317,7 @@ CREATE TABLE public.runs (
     CONSTRAINT runs_times_check CHECK ((((created_at >= '0002-01-01 05:41:16+05:41:16'::timestamp with time zone) AND (created_at <= '10000-01-01 05:44:59.999999+05:45'::timestamp with time zone)) AND ((started_at >= '0002-01-01 05:41:16+05:41:16'::timestamp with time zone) AND (started_at <= '10000-01-01 05:44:59.999999+05:45'::timestamp with time zone)) AND ((completed_at >= '0002-01-01 05:41:16+05:41:16'::timestamp with time zone) AND (completed_at <= '10000-01-01 05:44:59.999999+05:45'::timestamp with time zone)) AND ((deadline_at >= '0002-01-01 05:41:16+05:41:16'::timestamp with time zone) AND (deadline_at <= '10000-01-01 05:44:59.999999+05:45'::timestamp with time zone))))
 )
 WITH (fillfactor='85');
+ALTER TABLE ONLY public.runs ALTER COLUMN status SET (n_distinct=7);
 
 
 --
@@ -362,32 +368,32 @@ WITH (fillfactor='85');
 -- Data for Name: idempotency_keys; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.idempotency_keys VALUES ('own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'tok', 'POST /v1/jobs', 'k', 'f', 201, '{"kept":true}', '2026-03-04 10:51:07.890123+05:45', '', NULL);
+INSERT INTO public.idempotency_keys VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'tok', 'POST /v1/jobs', 'k', 'f', 201, '{"kept":true}', '2026-03-04 10:51:07.890123+05:45', '', NULL);
 
 
 --
 -- Data for Name: job_kinds; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.job_kinds VALUES ('own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'implement', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.job_kinds VALUES ('own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'discover', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.job_kinds VALUES ('own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'sync', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.job_kinds VALUES ('own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'review', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 604800);
+INSERT INTO public.job_kinds VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.job_kinds VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'discover', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.job_kinds VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'sync', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.job_kinds VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'review', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 604800);
 
 
 --
 -- Data for Name: jobs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.jobs VALUES ('job_01a22d56-e4fe-7c75-9908-38ff7d22b97a', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'implement', 'pending', NULL, 'issue:github:github.com/acme/widget#7', 'repo_01a22d56-e4fe-7328-8cd4-cf99ce05f0c1', 7, '{}', 3, '2026-03-04 11:51:07.890123+05:45', 0, 5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
-INSERT INTO public.jobs VALUES ('job_01a22d56-e4fe-7c71-a7f5-d803da1098f1', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'implement', 'pending', NULL, 'key-g', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22d56-e4fe-7c73-98d7-67307d06aece', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'implement', 'pending', NULL, 'key-h', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22d56-e4fe-7c64-8c06-6cb01c66a498', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'implement', 'succeeded', NULL, 'key-a', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '[1,null]', NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
-INSERT INTO public.jobs VALUES ('job_01a22d56-e4fe-7c68-9c09-03549aa741f7', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'implement', 'failed', NULL, 'key-b', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
-INSERT INTO public.jobs VALUES ('job_01a22d56-e4fe-7c6d-93ec-0964e840623a', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'implement', 'pending', NULL, 'key-d', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22d56-e4fe-7c6f-b065-6b4ddb18bec6', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'implement', 'claimed', NULL, 'key-e', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'O4PZK7NEUHQAZIOAMN2QZEZ4EX.job_01a22d56-e4fe-7c6f-b065-6b4ddb18bec6', 'w', '2026-03-04 10:52:07.890123+05:45', NULL, NULL, NULL, NULL, '{"done":1}', NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22d56-e4fe-7c70-87c1-033270d734e8', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'implement', 'claimed', NULL, 'key-f', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'O4PZK7NEUHQAZIOAMN2QZEZ4EX.job_01a22d56-e4fe-7c70-87c1-033270d734e8', 'w', '2026-03-04 10:52:07.890123+05:45', '{"payload":{"n":9007199254740993,"s":"ü"},"priority":3,"run_at":null,"max_attempts":1,"timeout_seconds":86400,"traceparent":null}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22d56-e4fe-7c6c-8277-c54f5b15bc95', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'implement', 'cancelled', NULL, 'key-c', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:52:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'kept', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
+INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-7296-b788-06ab367abf58', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'pending', NULL, 'issue:github:github.com/acme/widget#7', 'repo_01a22da0-a2b4-7c71-9408-f96e5b0ad35e', 7, '{}', 3, '2026-03-04 11:51:07.890123+05:45', 0, 5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
+INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-7292-a88e-636a1c57add6', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'pending', NULL, 'key-g', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-7294-9151-3704d33d47c3', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'pending', NULL, 'key-h', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-7283-88a6-459d165de7e9', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'succeeded', NULL, 'key-a', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '[1,null]', NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
+INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-7289-8165-2dc9c91c64b4', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'failed', NULL, 'key-b', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
+INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-728e-9687-7bbaba985bd5', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'pending', NULL, 'key-d', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-728f-a030-9f0154208102', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'claimed', NULL, 'key-e', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'HRT2S54WW2LYVH5DA4QJ6HMNRD.job_01a22da0-a2b7-728f-a030-9f0154208102', 'w', '2026-03-04 10:52:07.890123+05:45', NULL, NULL, NULL, NULL, '{"done":1}', NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-7290-aa5c-43df4d6e7aae', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'claimed', NULL, 'key-f', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'HRT2S54WW2LYVH5DA4QJ6HMNRD.job_01a22da0-a2b7-7290-aa5c-43df4d6e7aae', 'w', '2026-03-04 10:52:07.890123+05:45', '{"payload":{"n":9007199254740993,"s":"ü"},"priority":3,"run_at":null,"max_attempts":1,"timeout_seconds":86400,"traceparent":null}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-728c-9fa7-17dfe621579f', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'cancelled', NULL, 'key-c', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:52:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'kept', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
 
 
 --
@@ -401,8 +407,8 @@ INSERT INTO public.leases VALUES ('run-reaper', 'kept', 1, '2026-03-04 10:51:07.
 -- Data for Name: login_links; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.login_links VALUES ('b4beb7ff63fab765578939210eddf1fdaa9ab920217c2d90cd312f9a564e66f8', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', NULL, NULL, NULL);
-INSERT INTO public.login_links VALUES ('db856f74cb2dc02cad3e6c60d147d77815948d74b0d6b82c21a89d2225f79de6', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
+INSERT INTO public.login_links VALUES ('8a06fe2e5d0dcbf302a1b20ed4083db267e336efba7942d338501fe8b4b1e600', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', NULL, NULL, NULL);
+INSERT INTO public.login_links VALUES ('2c8c6d589583b9d145cc73723dea5b097545c3d84af9573ed9a2fb605eded625', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
 
 
 --
@@ -416,55 +422,55 @@ INSERT INTO public.meta VALUES ('kept', 'yes');
 -- Data for Name: owners; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.owners VALUES ('own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'keeper', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.owners VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'keeper', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: proposal_transitions; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.proposal_transitions VALUES ('own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'prop_01a22d56-e50f-7d5e-be04-234307b97dfe', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'prop_01a22d56-e511-7b02-a1eb-e5c9b7391539', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'prop_01a22d56-e511-7b02-a1eb-e5c9b7391539', 2, 'open', 'merged', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'prop_01a22d56-e513-7314-a385-f28c89332872', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'prop_01a22d56-e513-7314-a385-f28c89332872', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'prop_01a22d56-e514-71a4-84db-efeb895f1c82', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'prop_01a22d56-e514-71a4-84db-efeb895f1c82', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'prop_01a22d56-e514-71a4-84db-efeb895f1c82', 3, 'closed', 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'prop_01a22da0-a2cd-7d87-8d33-b76ee9e66a23', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'prop_01a22da0-a2d4-7313-9a73-32bc436f484b', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'prop_01a22da0-a2d4-7313-9a73-32bc436f484b', 2, 'open', 'merged', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'prop_01a22da0-a2d7-7492-97f4-d44da02ea9ad', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'prop_01a22da0-a2d7-7492-97f4-d44da02ea9ad', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'prop_01a22da0-a2d8-733d-9d86-9fe68ff26d4e', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'prop_01a22da0-a2d8-733d-9d86-9fe68ff26d4e', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'prop_01a22da0-a2d8-733d-9d86-9fe68ff26d4e', 3, 'closed', 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: proposals; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.proposals VALUES ('prop_01a22d56-e50f-7d5e-be04-234307b97dfe', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'repo_01a22d56-e50f-74c3-8ba8-9c8ccee7d19b', 'main', 'fix-a', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22d56-e506-78cf-99a8-248fa0032ba4', 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.proposals VALUES ('prop_01a22d56-e511-7b02-a1eb-e5c9b7391539', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'repo_01a22d56-e50f-74c3-8ba8-9c8ccee7d19b', 'main', 'fix-b', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'merged', 'https://example.org/7', 'run_01a22d56-e506-78cf-99a8-248fa0032ba4', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposals VALUES ('prop_01a22d56-e513-7314-a385-f28c89332872', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'repo_01a22d56-e50f-74c3-8ba8-9c8ccee7d19b', 'main', 'fix-c', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'closed', 'https://example.org/7', 'run_01a22d56-e506-78cf-99a8-248fa0032ba4', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposals VALUES ('prop_01a22d56-e514-71a4-84db-efeb895f1c82', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'repo_01a22d56-e50f-74c3-8ba8-9c8ccee7d19b', 'main', 'fix-d', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22d56-e506-78cf-99a8-248fa0032ba4', 3, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.proposals VALUES ('prop_01a22da0-a2cd-7d87-8d33-b76ee9e66a23', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'repo_01a22da0-a2cd-7497-a48b-274776a7d024', 'main', 'fix-a', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22da0-a2bb-74e0-8d6a-9b9639f45358', 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.proposals VALUES ('prop_01a22da0-a2d4-7313-9a73-32bc436f484b', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'repo_01a22da0-a2cd-7497-a48b-274776a7d024', 'main', 'fix-b', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'merged', 'https://example.org/7', 'run_01a22da0-a2bb-74e0-8d6a-9b9639f45358', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposals VALUES ('prop_01a22da0-a2d7-7492-97f4-d44da02ea9ad', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'repo_01a22da0-a2cd-7497-a48b-274776a7d024', 'main', 'fix-c', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'closed', 'https://example.org/7', 'run_01a22da0-a2bb-74e0-8d6a-9b9639f45358', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposals VALUES ('prop_01a22da0-a2d8-733d-9d86-9fe68ff26d4e', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'repo_01a22da0-a2cd-7497-a48b-274776a7d024', 'main', 'fix-d', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22da0-a2bb-74e0-8d6a-9b9639f45358', 3, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
 
 
 --
 -- Data for Name: repo_names; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.repo_names VALUES ('own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'github', 'github.com', 'acme', 'gadget', 'repo_01a22d56-e4fe-7328-8cd4-cf99ce05f0c1', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repo_names VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'github', 'github.com', 'acme', 'gadget', 'repo_01a22da0-a2b4-7c71-9408-f96e5b0ad35e', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: repos; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.repos VALUES ('repo_01a22d56-e4fe-7328-8cd4-cf99ce05f0c1', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'github', 'github.com', 'Acme', 'Widget', NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.repos VALUES ('repo_01a22d56-e50f-74c3-8ba8-9c8ccee7d19b', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'gitea', 'git.example.org', 'Acme', 'Site', 'main', NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repos VALUES ('repo_01a22da0-a2b4-7c71-9408-f96e5b0ad35e', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'github', 'github.com', 'Acme', 'Widget', NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repos VALUES ('repo_01a22da0-a2cd-7497-a48b-274776a7d024', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'gitea', 'git.example.org', 'Acme', 'Site', 'main', NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: run_logs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.run_logs VALUES ('run_01a22d56-e506-78cf-99a8-248fa0032ba4', 64, 1, 'kept
+INSERT INTO public.run_logs VALUES ('run_01a22da0-a2bb-74e0-8d6a-9b9639f45358', 64, 1, 'kept
 ', 5, '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.run_logs VALUES ('run_01a22d56-e506-78cf-99a8-248fa0032ba4', 128, 2, 'kept
+INSERT INTO public.run_logs VALUES ('run_01a22da0-a2bb-74e0-8d6a-9b9639f45358', 128, 2, 'kept
 ', 10, '2026-03-04 10:51:07.890123+05:45');
 
 
@@ -472,12 +478,12 @@ INSERT INTO public.run_logs VALUES ('run_01a22d56-e506-78cf-99a8-248fa0032ba4', 
 -- Data for Name: runs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.runs VALUES ('run_01a22d56-e506-78e1-bf6b-84d3ff83aa49', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'job', NULL, 'job_01a22d56-e4fe-7c6f-b065-6b4ddb18bec6', NULL, 'running', 1, 'w', '06a507d07c8fc55499702ab283db698bc62565fb45b621f9fe48a0f5226b1b45', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22d56-e506-78e2-a7a6-211726f75de5', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'job', NULL, 'job_01a22d56-e4fe-7c70-87c1-033270d734e8', NULL, 'running', 1, 'w', 'e522ae3cbdf007a2fa3fa8ba566dae89c43f2b4a8a81891344e45bcdf422ac0f', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22d56-e506-78d9-868c-ad4e6f2d29be', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'job', NULL, 'job_01a22d56-e4fe-7c68-9c09-03549aa741f7', NULL, 'failed', 1, 'w', '4b8a00f3ee3fcbb5892442dbb3207e345b82cac6efec032544a98ba8b3597ed4', NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22d56-e506-78dc-84f0-1063dbc4af2d', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'job', NULL, 'job_01a22d56-e4fe-7c6c-8277-c54f5b15bc95', NULL, 'cancelled', 1, 'w', '4c62e836be4bc1319c82972ba1314e5052902d32481dce3313bcc5842944c45d', NULL, 'snoozed', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22d56-e506-78de-8fa8-0b3af6ae4006', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'job', NULL, 'job_01a22d56-e4fe-7c6d-93ec-0964e840623a', NULL, 'cancelled', 1, 'w', 'a5d22bd3ee9ab89324946133459ddb9320697fa71ed7132672311a32a540c257', NULL, 'released', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22d56-e506-78cf-99a8-248fa0032ba4', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'job', NULL, 'job_01a22d56-e4fe-7c64-8c06-6cb01c66a498', NULL, 'succeeded', 1, 'w', '8fa5c3f1ab887a5aca9994b494d854dfb7c9388d0b4ffd88338b3fbf31c9e84a', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', 'The result was no JSON: ü');
+INSERT INTO public.runs VALUES ('run_01a22da0-a2bb-74ef-a161-d31b91f34058', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'job', NULL, 'job_01a22da0-a2b7-728f-a030-9f0154208102', NULL, 'running', 1, 'w', 'd166b51ab2bf9b79fa6ac2091d758cd1121cb8505ebd4e54a433126c3c48f7a4', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22da0-a2bb-74f1-8a79-639a2b0718b4', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'job', NULL, 'job_01a22da0-a2b7-7290-aa5c-43df4d6e7aae', NULL, 'running', 1, 'w', '3cdc1128ff6b473b4e705861d92fc757a21d1e81f41e2e563fe4e5612d4096b4', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22da0-a2bb-74e8-8153-3e399400d69e', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'job', NULL, 'job_01a22da0-a2b7-7289-8165-2dc9c91c64b4', NULL, 'failed', 1, 'w', '7553b3f1a099b27461fcf284cbcd90aa2e130014ab8481d5252abd456265762a', NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22da0-a2bb-74eb-acce-851ea54aab8f', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'job', NULL, 'job_01a22da0-a2b7-728c-9fa7-17dfe621579f', NULL, 'cancelled', 1, 'w', 'c2e793eeea032c98d693c899054f4c3fc0722771f65e4acacc25a839239e7176', NULL, 'snoozed', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22da0-a2bb-74ec-9352-a5afc25902f8', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'job', NULL, 'job_01a22da0-a2b7-728e-9687-7bbaba985bd5', NULL, 'cancelled', 1, 'w', 'ea586f263aad4d17bffec881e6b729fed9035251ba71fa5cfda8d90eabc0c9ff', NULL, 'released', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22da0-a2bb-74e0-8d6a-9b9639f45358', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'job', NULL, 'job_01a22da0-a2b7-7283-88a6-459d165de7e9', NULL, 'succeeded', 1, 'w', 'a685260945c54fadc4c0dd8b5f74596718457220c49a464834f77d822394a6f7', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', 'The result was no JSON: ü');
 
 
 --
@@ -503,21 +509,22 @@ INSERT INTO public.schema_migrations VALUES ('0016', '57cc3b97e45bcb859ac50cdac5
 INSERT INTO public.schema_migrations VALUES ('0017', 'aed1cf73baa78d6968d4bd202da2606237309fd2aaaa03c11d9dbad3ed3b7266');
 INSERT INTO public.schema_migrations VALUES ('0018', '7f7400f2c49a84175e3d8e11d57dee91c3960fe1a16b31822fb420d2ca8ca58f');
 INSERT INTO public.schema_migrations VALUES ('0019', '1a7ad69bf675005d6337ae6203834d6ce3f588bcf940b83855b8f340b6d937ba');
+INSERT INTO public.schema_migrations VALUES ('0020', '2cea085f89cb00cb5dbf478a6371e75f51c782a3abed077e0205586410593e98');
 
 
 --
 -- Data for Name: tokens; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.tokens VALUES ('tok_01a22d56-e4fa-72df-94f3-edfa2e57b962', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'kept', 'e049849cd1cc1899e1bd3e7d3f8265e4f07a864bb496de42ca3baa6b0ee76d2a', '["admin"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'bearer', NULL);
-INSERT INTO public.tokens VALUES ('tok_01a22d56-e518-7cf0-9c29-a93d37418c05', 'own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'kept', '3ff2a3a08724f5fcda6d3b1534cfdd3c8be81603ce5901ad7e06f489c0e4c1a7', '["jobs:read"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'session', NULL);
+INSERT INTO public.tokens VALUES ('tok_01a22da0-a2b0-7b43-8502-7c7a7b39ec6a', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'kept', 'f8347b9291dc79b1161a7f5a70dcd2e3908407c70bf50fe5960465360fd28c02', '["admin"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'bearer', NULL);
+INSERT INTO public.tokens VALUES ('tok_01a22da0-a2db-79e5-a911-3ecdb5b4361c', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'kept', 'e05c25c6110d3182544ec422fcacd27f9364e76db5d0c35ad32d5fba279abd4b', '["jobs:read"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'session', NULL);
 
 
 --
 -- Data for Name: workers; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.workers VALUES ('own_01a22d56-e4f7-79f7-8465-6072dcf07862', 'w', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.workers VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'w', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
