@@ -21,7 +21,7 @@ set state = 'cancelled',
     finished_at = $2
 where id = $3
     and owner_id = $4
-    and state = 'pending'
+    and state || '' = 'pending' -- leaves the primary key as the only index
 returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
@@ -84,7 +84,7 @@ set state = 'claimed',
         where l.x ->> 'kind' = jobs.kind
     )) * interval '1 second',
     updated_at = $3
-where jobs.state = 'pending'
+where jobs.state || '' = 'pending' -- leaves the primary key as the only index
     and jobs.id = any(array(
         select c.id
         from json_array_elements(cast(cast($4 as text) as json)) t(x)
@@ -793,7 +793,7 @@ const JobLockByKeys = `-- name: JobLockByKeys :many
 select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at, j.timeout_seconds
 from jobs j
 where j.owner_id || '' = $1 -- leaves the primary key as the only index
-    and j.finished_at is null
+    and j.state in ('pending', 'claimed')
     and j.id = any(array(
         select l.id
         from json_array_elements_text(cast(cast($2 as text) as json)) t(key)
@@ -871,7 +871,7 @@ const JobLockIssues = `-- name: JobLockIssues :many
 select j.id, j.kind
 from jobs j
 where j.owner_id || '' = $1 -- leaves the primary key as the only index
-    and j.finished_at is null
+    and j.state in ('pending', 'claimed')
     and j.id = any(array(
         select i.id
         from jobs i
@@ -920,7 +920,14 @@ func (q *Queries) JobLockIssues(ctx context.Context, arg JobLockIssuesParams) ([
 const JobLockOverdue = `-- name: JobLockOverdue :many
 select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at, j.timeout_seconds, r.deadline_at
 from jobs j
-left join runs r on r.owner_id = j.owner_id and r.job_id = j.id and r.status = 'running'
+left join lateral (
+    select d.deadline_at
+    from runs d
+    where d.owner_id = j.owner_id
+        and d.job_id = j.id
+        and d.status = 'running'
+    limit 1
+) r on true
 where j.state = 'claimed'
     and (j.lease_expires_at < $1 or j.lease_expires_at > $2)
     and j.id > $3
@@ -1212,7 +1219,7 @@ set key = cast($1 as text) || cast(issue_number as text),
     updated_at = case when updated_at > $2 and updated_at <= $3 then updated_at else $2 end
 where owner_id || '' = $4 -- leaves the primary key as the only index
     and id = any(array(select json_array_elements_text(cast(cast($5 as text) as json))))
-    and finished_at is null
+    and state in ('pending', 'claimed')
 `
 
 type JobRekeyParams = model.JobRekeyParams
@@ -1248,7 +1255,7 @@ from (select 1) one
 left join runs d on d.owner_id = $6 and d.job_id = $5 and d.status = 'running'
 where jobs.id = $5
     and jobs.owner_id = $6
-    and jobs.state = 'claimed'
+    and jobs.state || '' = 'claimed' -- leaves the primary key as the only index
     and jobs.lease_token = $7
 returning jobs.lease_expires_at, jobs.cancel_requested_at, jobs.claimed_by, d.deadline_at
 `
@@ -1293,7 +1300,7 @@ set payload = $1,
     updated_at = $7
 where id = $8
     and owner_id = $9
-    and state = 'pending'
+    and state || '' = 'pending' -- leaves the primary key as the only index
 returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
@@ -1358,7 +1365,7 @@ set cancel_requested_at = $1,
     updated_at = $1
 where id = $3
     and owner_id = $4
-    and state = 'claimed'
+    and state || '' = 'claimed' -- leaves the primary key as the only index
     and cancel_requested_at is null
 returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
@@ -1490,7 +1497,7 @@ update jobs
 set again = $1, updated_at = $2
 where id = $3
     and owner_id = $4
-    and state = 'claimed'
+    and state || '' = 'claimed' -- leaves the primary key as the only index
     and lease_token = $5
 returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
@@ -1566,7 +1573,7 @@ set state = $1,
     lease_expires_at = null
 where id = $16
     and owner_id = $17
-    and state = 'claimed'
+    and state || '' = 'claimed' -- leaves the primary key as the only index
     and lease_token = $18
     and lease_expires_at = $19
 returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds

@@ -21,8 +21,13 @@ from (
         where i.owner_id = $1
         limit cast($2 as bigint)
     ) r
-    join proposals p on p.repo_id = r.id
-    where p.state = 'open'
+    cross join lateral ( -- a seek per repo, however few are open
+        select 1
+        from proposals p
+        where p.repo_id = r.id
+            and p.state = 'open'
+        limit cast($3 as bigint)
+    ) o
     limit cast($3 as bigint)
 ) found
 `

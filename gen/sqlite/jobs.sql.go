@@ -21,7 +21,7 @@ set state = 'cancelled',
     finished_at = ?2
 where id = ?3
     and owner_id = ?4
-    and state = 'pending'
+    and state || '' = 'pending' -- leaves the primary key as the only index
 returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
@@ -1323,7 +1323,7 @@ set payload = ?1,
     updated_at = ?7
 where id = ?8
     and owner_id = ?9
-    and state = 'pending'
+    and state || '' = 'pending' -- leaves the primary key as the only index
 returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
 
@@ -1388,7 +1388,7 @@ set cancel_requested_at = ?1,
     updated_at = ?1
 where id = ?3
     and owner_id = ?4
-    and state = 'claimed'
+    and state || '' = 'claimed' -- leaves the primary key as the only index
     and cancel_requested_at is null
 returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
@@ -1520,7 +1520,7 @@ update jobs
 set again = ?1, updated_at = ?2
 where id = ?3
     and owner_id = ?4
-    and state = 'claimed'
+    and state || '' = 'claimed' -- leaves the primary key as the only index
     and lease_token = ?5
 returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 `
@@ -1596,7 +1596,7 @@ set state = ?1,
     lease_expires_at = null
 where id = ?16
     and owner_id = ?17
-    and state = 'claimed'
+    and state || '' = 'claimed' -- leaves the primary key as the only index
     and lease_token = ?18
     and lease_expires_at = ?19
 returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds

@@ -14,7 +14,7 @@ set state = 'claimed',
         where l.x ->> 'kind' = jobs.kind
     )) * interval '1 second',
     updated_at = @now
-where jobs.state = 'pending'
+where jobs.state || '' = 'pending' -- leaves the primary key as the only index
     and jobs.id = any(array(
         select c.id
         from json_array_elements(cast(cast(@probes as text) as json)) t(x)
@@ -156,7 +156,7 @@ for update;
 select j.*
 from jobs j
 where j.owner_id || '' = @owner_id -- leaves the primary key as the only index
-    and j.finished_at is null
+    and j.state in ('pending', 'claimed')
     and j.id = any(array(
         select l.id
         from json_array_elements_text(cast(cast(@keys as text) as json)) t(key)
@@ -179,7 +179,7 @@ for update;
 select j.id, j.kind
 from jobs j
 where j.owner_id || '' = @owner_id -- leaves the primary key as the only index
-    and j.finished_at is null
+    and j.state in ('pending', 'claimed')
     and j.id = any(array(
         select i.id
         from jobs i
@@ -199,7 +199,14 @@ for update;
 -- Indexes jobs_claimed and runs_running_job.
 select sqlc.embed(j), r.deadline_at
 from jobs j
-left join runs r on r.owner_id = j.owner_id and r.job_id = j.id and r.status = 'running'
+left join lateral (
+    select d.deadline_at
+    from runs d
+    where d.owner_id = j.owner_id
+        and d.job_id = j.id
+        and d.status = 'running'
+    limit 1
+) r on true
 where j.state = 'claimed'
     and (j.lease_expires_at < @cutoff or j.lease_expires_at > @latest)
     and j.id > @after_id
@@ -215,7 +222,7 @@ set key = cast(@prefix as text) || cast(issue_number as text),
     updated_at = case when updated_at > @now and updated_at <= @latest then updated_at else @now end
 where owner_id || '' = @owner_id -- leaves the primary key as the only index
     and id = any(array(select json_array_elements_text(cast(cast(@ids as text) as json))))
-    and finished_at is null;
+    and state in ('pending', 'claimed');
 
 -- name: JobRenew :one
 -- A heartbeat: one statement, heap-only. A call by anybody but the holder changes
@@ -238,6 +245,6 @@ from (select 1) one
 left join runs d on d.owner_id = @owner_id and d.job_id = @id and d.status = 'running'
 where jobs.id = @id
     and jobs.owner_id = @owner_id
-    and jobs.state = 'claimed'
+    and jobs.state || '' = 'claimed' -- leaves the primary key as the only index
     and jobs.lease_token = @lease_token
 returning jobs.lease_expires_at, jobs.cancel_requested_at, jobs.claimed_by, d.deadline_at;

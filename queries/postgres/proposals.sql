@@ -1,3 +1,25 @@
+-- name: ProposalCountOpen :one
+-- How many proposals of an owner are open, up to max, in up to max_repos of its
+-- repos. An index of repos by owner and one of proposals by repo and state.
+select count(*)
+from (
+    select 1
+    from (
+        select i.id
+        from repos i
+        where i.owner_id = @owner_id
+        limit cast(@max_repos as bigint)
+    ) r
+    cross join lateral ( -- a seek per repo, however few are open
+        select 1
+        from proposals p
+        where p.repo_id = r.id
+            and p.state = 'open'
+        limit cast(@max as bigint)
+    ) o
+    limit cast(@max as bigint)
+) found;
+
 -- name: ProposalListByIDs :many
 -- The proposals of a JSON list of ids, unordered. Primary key.
 select p.*

@@ -9,7 +9,7 @@ set state = 'cancelled',
     finished_at = @now
 where id = @id
     and owner_id = @owner_id
-    and state = 'pending'
+    and state || '' = 'pending' -- leaves the primary key as the only index
 returning *;
 
 -- name: JobCountTroubled :one
@@ -120,7 +120,7 @@ set payload = @payload,
     updated_at = @updated_at
 where id = @id
     and owner_id = @owner_id
-    and state = 'pending'
+    and state || '' = 'pending' -- leaves the primary key as the only index
 returning *;
 
 -- name: JobRequestCancel :one
@@ -133,7 +133,7 @@ set cancel_requested_at = @now,
     updated_at = @now
 where id = @id
     and owner_id = @owner_id
-    and state = 'claimed'
+    and state || '' = 'claimed' -- leaves the primary key as the only index
     and cancel_requested_at is null
 returning *;
 
@@ -165,7 +165,7 @@ update jobs
 set again = @again, updated_at = @updated_at
 where id = @id
     and owner_id = @owner_id
-    and state = 'claimed'
+    and state || '' = 'claimed' -- leaves the primary key as the only index
     and lease_token = @lease_token
 returning *;
 
@@ -194,7 +194,7 @@ set state = @state,
     lease_expires_at = null
 where id = @id
     and owner_id = @owner_id
-    and state = 'claimed'
+    and state || '' = 'claimed' -- leaves the primary key as the only index
     and lease_token = @lease_token
     and lease_expires_at = @lease_expires_at
 returning *;

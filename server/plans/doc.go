@@ -7,7 +7,7 @@
 // The gate asks an engine for the plan of every generated statement and refuses
 // a sort, a read of a whole table or index, and a condition that is tested row by
 // row. PostgreSQL shows such conditions as filters of the node that reads the
-// alias. SQLite does not show them, so there the gate reads the statement itself:
+// alias, or as index conditions behind a gap in the columns of the index. SQLite does not show them, so there the gate reads the statement itself:
 // it splits each WHERE and ON into conditions, finds the alias that each one
 // names (names without an alias by the catalog), and looks for the condition in
 // the index seek of that alias: in a term that no other condition has, or in the
@@ -23,6 +23,10 @@
 // So everything that the scope reads must be such a seek, or be bounded: by the
 // ids of an argument, or by the limit of a sub-select. The ON of a left join
 // drops no row of the others, so there the seek of the joined table decides.
+//
+// PostgreSQL chooses among indexes by its statistics, and a session keeps the plan
+// when other rows come. So its plans are asked for under the statistics of several
+// moments: see moments_test.go.
 //
 // What else may filter is listed in residual (residual_test.go), by statement
 // and column, with what bounds the rows there.

@@ -58,6 +58,9 @@ func (g *pgGate) scan(s statement, n node) string {
 	if n.Cond == "" && (residual[s.name] == "" || g.indexes[n.Index].predicate == "") {
 		return n.String() + " reads the whole index"
 	}
+	if behind := g.behindGap(n); len(behind) > 0 {
+		return fmt.Sprintf("%q is tested entry by entry, behind a gap in the columns of %s", behind, n)
+	}
 	return ""
 }
 
