@@ -368,32 +368,32 @@ WITH (fillfactor='85');
 -- Data for Name: idempotency_keys; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.idempotency_keys VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'tok', 'POST /v1/jobs', 'k', 'f', 201, '{"kept":true}', '2026-03-04 10:51:07.890123+05:45', '', NULL);
+INSERT INTO public.idempotency_keys VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'tok', 'POST /v1/jobs', 'k', 'f', 201, '{"kept":true}', '2026-03-04 10:51:07.890123+05:45', '', NULL);
 
 
 --
 -- Data for Name: job_kinds; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.job_kinds VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.job_kinds VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'discover', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.job_kinds VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'sync', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.job_kinds VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'review', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 604800);
+INSERT INTO public.job_kinds VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.job_kinds VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'discover', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.job_kinds VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'sync', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.job_kinds VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'review', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 604800);
 
 
 --
 -- Data for Name: jobs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-7296-b788-06ab367abf58', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'pending', NULL, 'issue:github:github.com/acme/widget#7', 'repo_01a22da0-a2b4-7c71-9408-f96e5b0ad35e', 7, '{}', 3, '2026-03-04 11:51:07.890123+05:45', 0, 5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
-INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-7292-a88e-636a1c57add6', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'pending', NULL, 'key-g', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-7294-9151-3704d33d47c3', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'pending', NULL, 'key-h', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-7283-88a6-459d165de7e9', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'succeeded', NULL, 'key-a', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '[1,null]', NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
-INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-7289-8165-2dc9c91c64b4', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'failed', NULL, 'key-b', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
-INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-728e-9687-7bbaba985bd5', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'pending', NULL, 'key-d', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-728f-a030-9f0154208102', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'claimed', NULL, 'key-e', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'HRT2S54WW2LYVH5DA4QJ6HMNRD.job_01a22da0-a2b7-728f-a030-9f0154208102', 'w', '2026-03-04 10:52:07.890123+05:45', NULL, NULL, NULL, NULL, '{"done":1}', NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-7290-aa5c-43df4d6e7aae', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'claimed', NULL, 'key-f', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'HRT2S54WW2LYVH5DA4QJ6HMNRD.job_01a22da0-a2b7-7290-aa5c-43df4d6e7aae', 'w', '2026-03-04 10:52:07.890123+05:45', '{"payload":{"n":9007199254740993,"s":"ü"},"priority":3,"run_at":null,"max_attempts":1,"timeout_seconds":86400,"traceparent":null}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22da0-a2b7-728c-9fa7-17dfe621579f', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'implement', 'cancelled', NULL, 'key-c', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:52:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'kept', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
+INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b12-9ab6-974231365c38', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'pending', NULL, 'issue:github:github.com/acme/widget#7', 'repo_01a22da6-759c-705f-a504-82c7e323ebb3', 7, '{}', 3, '2026-03-04 11:51:07.890123+05:45', 0, 5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
+INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b0f-b4f8-4b960620537f', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'pending', NULL, 'key-g', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b10-94d9-650bf1434442', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'pending', NULL, 'key-h', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b01-8a3e-9cbcce5e8236', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'succeeded', NULL, 'key-a', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '[1,null]', NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
+INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b06-87ee-7f66caea8f13', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'failed', NULL, 'key-b', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
+INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b0b-b09b-e1411326ffe0', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'pending', NULL, 'key-d', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b0c-a8ba-99609ec69a88', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'claimed', NULL, 'key-e', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'RIBRLRJLGTT2PZVHKLUT4DQV3F.job_01a22da6-759c-7b0c-a8ba-99609ec69a88', 'w', '2026-03-04 10:52:07.890123+05:45', NULL, NULL, NULL, NULL, '{"done":1}', NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b0e-80d4-d7b67d7858e2', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'claimed', NULL, 'key-f', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'RIBRLRJLGTT2PZVHKLUT4DQV3F.job_01a22da6-759c-7b0e-80d4-d7b67d7858e2', 'w', '2026-03-04 10:52:07.890123+05:45', '{"payload":{"n":9007199254740993,"s":"ü"},"priority":3,"run_at":null,"max_attempts":1,"timeout_seconds":86400,"traceparent":null}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b09-9fa4-6784ecc83715', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'cancelled', NULL, 'key-c', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:52:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'kept', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
 
 
 --
@@ -407,8 +407,8 @@ INSERT INTO public.leases VALUES ('run-reaper', 'kept', 1, '2026-03-04 10:51:07.
 -- Data for Name: login_links; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.login_links VALUES ('8a06fe2e5d0dcbf302a1b20ed4083db267e336efba7942d338501fe8b4b1e600', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', NULL, NULL, NULL);
-INSERT INTO public.login_links VALUES ('2c8c6d589583b9d145cc73723dea5b097545c3d84af9573ed9a2fb605eded625', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
+INSERT INTO public.login_links VALUES ('8d10313c3fd70e3e255a6907018210d4dd46a092c31fe946c3222cdb3e2978ae', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', NULL, NULL, NULL);
+INSERT INTO public.login_links VALUES ('b1e9af551641f5391da98b0ecae79d52992a4d8ec9de16167b4fa67d4a3b1075', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
 
 
 --
@@ -422,55 +422,55 @@ INSERT INTO public.meta VALUES ('kept', 'yes');
 -- Data for Name: owners; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.owners VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'keeper', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.owners VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'keeper', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: proposal_transitions; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.proposal_transitions VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'prop_01a22da0-a2cd-7d87-8d33-b76ee9e66a23', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'prop_01a22da0-a2d4-7313-9a73-32bc436f484b', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'prop_01a22da0-a2d4-7313-9a73-32bc436f484b', 2, 'open', 'merged', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'prop_01a22da0-a2d7-7492-97f4-d44da02ea9ad', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'prop_01a22da0-a2d7-7492-97f4-d44da02ea9ad', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'prop_01a22da0-a2d8-733d-9d86-9fe68ff26d4e', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'prop_01a22da0-a2d8-733d-9d86-9fe68ff26d4e', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'prop_01a22da0-a2d8-733d-9d86-9fe68ff26d4e', 3, 'closed', 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'prop_01a22da6-75dc-79f5-ae6e-f09cb7bd68a2', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'prop_01a22da6-75de-74d4-b721-ea7bf6bbacec', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'prop_01a22da6-75de-74d4-b721-ea7bf6bbacec', 2, 'open', 'merged', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'prop_01a22da6-75e0-799b-9278-4a18b5146cdb', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'prop_01a22da6-75e0-799b-9278-4a18b5146cdb', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'prop_01a22da6-75e3-7573-a96d-55dc16d3f5cd', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'prop_01a22da6-75e3-7573-a96d-55dc16d3f5cd', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'prop_01a22da6-75e3-7573-a96d-55dc16d3f5cd', 3, 'closed', 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: proposals; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.proposals VALUES ('prop_01a22da0-a2cd-7d87-8d33-b76ee9e66a23', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'repo_01a22da0-a2cd-7497-a48b-274776a7d024', 'main', 'fix-a', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22da0-a2bb-74e0-8d6a-9b9639f45358', 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.proposals VALUES ('prop_01a22da0-a2d4-7313-9a73-32bc436f484b', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'repo_01a22da0-a2cd-7497-a48b-274776a7d024', 'main', 'fix-b', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'merged', 'https://example.org/7', 'run_01a22da0-a2bb-74e0-8d6a-9b9639f45358', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposals VALUES ('prop_01a22da0-a2d7-7492-97f4-d44da02ea9ad', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'repo_01a22da0-a2cd-7497-a48b-274776a7d024', 'main', 'fix-c', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'closed', 'https://example.org/7', 'run_01a22da0-a2bb-74e0-8d6a-9b9639f45358', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposals VALUES ('prop_01a22da0-a2d8-733d-9d86-9fe68ff26d4e', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'repo_01a22da0-a2cd-7497-a48b-274776a7d024', 'main', 'fix-d', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22da0-a2bb-74e0-8d6a-9b9639f45358', 3, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.proposals VALUES ('prop_01a22da6-75dc-79f5-ae6e-f09cb7bd68a2', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'repo_01a22da6-75dc-7415-bac8-076f9f5460ff', 'main', 'fix-a', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22da6-75b3-7351-97c7-00e5f03c45b4', 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.proposals VALUES ('prop_01a22da6-75de-74d4-b721-ea7bf6bbacec', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'repo_01a22da6-75dc-7415-bac8-076f9f5460ff', 'main', 'fix-b', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'merged', 'https://example.org/7', 'run_01a22da6-75b3-7351-97c7-00e5f03c45b4', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposals VALUES ('prop_01a22da6-75e0-799b-9278-4a18b5146cdb', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'repo_01a22da6-75dc-7415-bac8-076f9f5460ff', 'main', 'fix-c', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'closed', 'https://example.org/7', 'run_01a22da6-75b3-7351-97c7-00e5f03c45b4', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposals VALUES ('prop_01a22da6-75e3-7573-a96d-55dc16d3f5cd', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'repo_01a22da6-75dc-7415-bac8-076f9f5460ff', 'main', 'fix-d', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22da6-75b3-7351-97c7-00e5f03c45b4', 3, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
 
 
 --
 -- Data for Name: repo_names; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.repo_names VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'github', 'github.com', 'acme', 'gadget', 'repo_01a22da0-a2b4-7c71-9408-f96e5b0ad35e', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repo_names VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'github', 'github.com', 'acme', 'gadget', 'repo_01a22da6-759c-705f-a504-82c7e323ebb3', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: repos; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.repos VALUES ('repo_01a22da0-a2b4-7c71-9408-f96e5b0ad35e', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'github', 'github.com', 'Acme', 'Widget', NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.repos VALUES ('repo_01a22da0-a2cd-7497-a48b-274776a7d024', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'gitea', 'git.example.org', 'Acme', 'Site', 'main', NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repos VALUES ('repo_01a22da6-759c-705f-a504-82c7e323ebb3', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'github', 'github.com', 'Acme', 'Widget', NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repos VALUES ('repo_01a22da6-75dc-7415-bac8-076f9f5460ff', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'gitea', 'git.example.org', 'Acme', 'Site', 'main', NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: run_logs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.run_logs VALUES ('run_01a22da0-a2bb-74e0-8d6a-9b9639f45358', 64, 1, 'kept
+INSERT INTO public.run_logs VALUES ('run_01a22da6-75b3-7351-97c7-00e5f03c45b4', 64, 1, 'kept
 ', 5, '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.run_logs VALUES ('run_01a22da0-a2bb-74e0-8d6a-9b9639f45358', 128, 2, 'kept
+INSERT INTO public.run_logs VALUES ('run_01a22da6-75b3-7351-97c7-00e5f03c45b4', 128, 2, 'kept
 ', 10, '2026-03-04 10:51:07.890123+05:45');
 
 
@@ -478,12 +478,12 @@ INSERT INTO public.run_logs VALUES ('run_01a22da0-a2bb-74e0-8d6a-9b9639f45358', 
 -- Data for Name: runs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.runs VALUES ('run_01a22da0-a2bb-74ef-a161-d31b91f34058', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'job', NULL, 'job_01a22da0-a2b7-728f-a030-9f0154208102', NULL, 'running', 1, 'w', 'd166b51ab2bf9b79fa6ac2091d758cd1121cb8505ebd4e54a433126c3c48f7a4', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22da0-a2bb-74f1-8a79-639a2b0718b4', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'job', NULL, 'job_01a22da0-a2b7-7290-aa5c-43df4d6e7aae', NULL, 'running', 1, 'w', '3cdc1128ff6b473b4e705861d92fc757a21d1e81f41e2e563fe4e5612d4096b4', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22da0-a2bb-74e8-8153-3e399400d69e', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'job', NULL, 'job_01a22da0-a2b7-7289-8165-2dc9c91c64b4', NULL, 'failed', 1, 'w', '7553b3f1a099b27461fcf284cbcd90aa2e130014ab8481d5252abd456265762a', NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22da0-a2bb-74eb-acce-851ea54aab8f', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'job', NULL, 'job_01a22da0-a2b7-728c-9fa7-17dfe621579f', NULL, 'cancelled', 1, 'w', 'c2e793eeea032c98d693c899054f4c3fc0722771f65e4acacc25a839239e7176', NULL, 'snoozed', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22da0-a2bb-74ec-9352-a5afc25902f8', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'job', NULL, 'job_01a22da0-a2b7-728e-9687-7bbaba985bd5', NULL, 'cancelled', 1, 'w', 'ea586f263aad4d17bffec881e6b729fed9035251ba71fa5cfda8d90eabc0c9ff', NULL, 'released', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22da0-a2bb-74e0-8d6a-9b9639f45358', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'job', NULL, 'job_01a22da0-a2b7-7283-88a6-459d165de7e9', NULL, 'succeeded', 1, 'w', 'a685260945c54fadc4c0dd8b5f74596718457220c49a464834f77d822394a6f7', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', 'The result was no JSON: ü');
+INSERT INTO public.runs VALUES ('run_01a22da6-75b3-736c-abc5-0c7d86917131', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'job', NULL, 'job_01a22da6-759c-7b0c-a8ba-99609ec69a88', NULL, 'running', 1, 'w', '3d8272cd6f48050e1a991a8cb87311511cdb12e5443748c4f9e03121688118bd', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22da6-75b3-736e-b214-3164c11980c3', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'job', NULL, 'job_01a22da6-759c-7b0e-80d4-d7b67d7858e2', NULL, 'running', 1, 'w', '9d3262e79300cb975912117b4fc16ee41b5646f1dfa3f64899a3f7d05f247307', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22da6-75b3-7363-b654-5cef9147edcb', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'job', NULL, 'job_01a22da6-759c-7b06-87ee-7f66caea8f13', NULL, 'failed', 1, 'w', 'cd6c126e7537f090756992945bb7371e40470492ce8a2ff0acc37b6c8fc4107a', NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22da6-75b3-7367-85b3-f8c96685cd7f', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'job', NULL, 'job_01a22da6-759c-7b09-9fa4-6784ecc83715', NULL, 'cancelled', 1, 'w', '7724fd7e785fb6b6e1c1ec6ec29518ab1181f1f658381d5df67d36d02414af2e', NULL, 'snoozed', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22da6-75b3-736a-b77e-96dac001844c', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'job', NULL, 'job_01a22da6-759c-7b0b-b09b-e1411326ffe0', NULL, 'cancelled', 1, 'w', 'a6fc4857bc7f10fcaf4528e3437e86679bc74a10fd9cedebb67b7d852e644f4a', NULL, 'released', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22da6-75b3-7351-97c7-00e5f03c45b4', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'job', NULL, 'job_01a22da6-759c-7b01-8a3e-9cbcce5e8236', NULL, 'succeeded', 1, 'w', '9c1a80673c14acd4633b42efdd3c81ca917b0e66e42a31e0032c38669bce1712', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', 'The result was no JSON: ü');
 
 
 --
@@ -516,15 +516,15 @@ INSERT INTO public.schema_migrations VALUES ('0020', '2cea085f89cb00cb5dbf478a63
 -- Data for Name: tokens; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.tokens VALUES ('tok_01a22da0-a2b0-7b43-8502-7c7a7b39ec6a', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'kept', 'f8347b9291dc79b1161a7f5a70dcd2e3908407c70bf50fe5960465360fd28c02', '["admin"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'bearer', NULL);
-INSERT INTO public.tokens VALUES ('tok_01a22da0-a2db-79e5-a911-3ecdb5b4361c', 'own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'kept', 'e05c25c6110d3182544ec422fcacd27f9364e76db5d0c35ad32d5fba279abd4b', '["jobs:read"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'session', NULL);
+INSERT INTO public.tokens VALUES ('tok_01a22da6-7596-7271-a0b9-d5521044892e', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'kept', '17411d68d92b203664304899e2f1e0d329add848c2f5592669b35c461ce44e2f', '["admin"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'bearer', NULL);
+INSERT INTO public.tokens VALUES ('tok_01a22da6-75f7-7483-8dae-4258c159915b', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'kept', 'ea382084d916a5dbed0ee0f3d57fa65c40dcd6d2be29c92110eebefca3e98f96', '["jobs:read"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'session', NULL);
 
 
 --
 -- Data for Name: workers; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.workers VALUES ('own_01a22da0-a2ae-7143-9e99-4f05fa792297', 'w', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.workers VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'w', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
