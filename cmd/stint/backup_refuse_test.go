@@ -336,11 +336,51 @@ func TestForcedRestoreReplacesABrokenDatabase(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, store.SQLite)
 	path := strings.TrimPrefix(s.db, "sqlite:")
-	for _, name := range []string{path, path + "-wal"} {
-		if err := os.WriteFile(name, bytes.Repeat([]byte("x"), 9000), 0o600); err != nil {
+	x := strings.Repeat("x", 9000)
+	for _, broken := range []string{liteHeader + x, liteHeader, ""} {
+		for name, text := range map[string]string{path: broken, path + "-wal": x} {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		must(t, s.db, "backup", "restore", s.file, "--force")
+		must(t, s.db, "migrate", "verify")
+	}
+}
+
+// liteHeader is how every SQLite database begins.
+const liteHeader = "SQLite format 3\x00"
+
+func TestForcedRestoreReplacesNothingOfOthers(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, store.SQLite)
+	db := func(name string, statements ...string) string {
+		url := "sqlite:" + s.write(t, name, nil)
+		for _, statement := range statements {
+			dbtest.Plant(t, url, statement)
+		}
+		return url
+	}
+	for _, tt := range []struct{ url, says string }{
+		{"sqlite:" + s.write(t, "notes.txt", []byte("notes")), "notes.txt is no SQLite database: it is not replaced; move it away"},
+		{"sqlite:" + s.write(t, "x.db", []byte(strings.Repeat("x", 9000))), "is no SQLite database"},
+		{db("rails.db", "create table schema_migrations (version text)", "create table b (x)", "create table a (x)"),
+			"is a database of another program, with the tables a, b: it is not replaced; move it away"},
+		{db("wal.db", "pragma journal_mode=wal", "create table a (x)"), "with the tables a:"},
+		{db("fresh.db"), ""},
+		{db("begun.db", "create table schema_migrations (version text)"), ""},
+		{db("older.db", "create table a (x)", "create table jobs (id text)"), ""},
+	} {
+		path := strings.TrimPrefix(tt.url, "sqlite:")
+		before, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
+		_, stderr, code := command(t, []string{"STINT_DB=" + tt.url}, "backup", "restore", "--force", s.file)
+		after, err := os.ReadFile(path)
+		kept := bytes.Equal(before, after)
+		if refused := tt.says != ""; err != nil || refused != (code == 1) || refused != kept || !strings.Contains(stderr, tt.says) {
+			t.Errorf("%s: exit %d %q, kept %v, %v; want %q", path, code, stderr, kept, err, tt.says)
+		}
 	}
-	must(t, s.db, "backup", "restore", s.file, "--force")
-	must(t, s.db, "migrate", "verify")
 }

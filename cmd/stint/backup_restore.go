@@ -23,6 +23,6 @@ func backupRestoreCmd(g *globals) *cobra.Command {
 			return printBackup(cmd, g, r, "restored "+args[0]+" into "+g.named(), err)
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "replace an SQLite database; the server must be stopped")
+	cmd.Flags().BoolVar(&force, "force", false, "replace an SQLite database of Stint; the server must be stopped")
 	return cmd
 }

@@ -49,6 +49,9 @@ func restoreSQLite(ctx context.Context, o Options) (Report, error) {
 	}
 	r.Bytes = sizeOf(o.File)
 	r.compared(c)
+	if err := notOurs(ctx, path, p.path); err != nil {
+		return r, err
+	}
 	if err := settle(ctx, p, o.Force); err != nil {
 		return r, fmt.Errorf("put the database in place: %w", err)
 	}
@@ -70,7 +73,8 @@ func vacancy(path string, o Options) error {
 }
 
 // replaceable refuses what is no file that may become another database: a device
-// or a pipe, which a rename would replace too, and the backup.
+// or a pipe, which a rename would replace too, the backup, and a file that is no
+// database at all. A database may be as broken as it likes behind its first bytes.
 func replaceable(path, file string) error {
 	old, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,8 +87,15 @@ func replaceable(path, file string) error {
 		return fmt.Errorf("%s is not a regular file: it is not replaced", path)
 	}
 	backup, err := os.Stat(file)
-	if err == nil && os.SameFile(old, backup) {
-		err = fmt.Errorf("%s is the backup itself: name another database with --db", path)
+	if err != nil {
+		return err
+	}
+	if os.SameFile(old, backup) {
+		return fmt.Errorf("%s is the backup itself: name another database with --db", path)
+	}
+	start, err := begin(path)
+	if err == nil && start != "" && !is(start, liteMagic) {
+		err = fmt.Errorf("%s is no SQLite database: %s", path, moveAway)
 	}
 	return err
 }
