@@ -3,8 +3,8 @@
 // driver; on PostgreSQL it runs pg_dump and pg_restore.
 //
 // A file appears under its name only whole, checked and on disk: it is written
-// beside it under another name and put in place last. A process that is killed
-// leaves at most that other name, which ends in .partial.
+// into a folder beside that and put in place last. A process that is killed leaves
+// at most that folder, .NAME.*.partial, which the next one for NAME removes.
 package backup
 
 import (

@@ -1,32 +1,13 @@
 package backup
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 )
-
-// partial is a file on its way to its name.
-type partial struct{ path, final string }
-
-// newPartial makes an empty file beside final, for its owner's eyes only: a
-// backup holds the hashes of tokens and the key of cursors.
-func newPartial(final string) (partial, error) {
-	f, err := os.CreateTemp(filepath.Dir(final), "."+filepath.Base(final)+".*.partial")
-	if errors.Is(err, fs.ErrNotExist) {
-		return partial{}, fmt.Errorf("the directory %s does not exist", filepath.Dir(final))
-	}
-	if err != nil {
-		return partial{}, err
-	}
-	return partial{f.Name(), final}, errors.Join(f.Chmod(0o600), f.Close()) // the umask may have taken too much
-}
 
 // vacant refuses a name that is taken.
 func vacant(path, advice string) error {
@@ -38,51 +19,6 @@ func vacant(path, advice string) error {
 		return nil
 	}
 	return err
-}
-
-// finish writes the checksum of a backup that was checked, and gives it its name.
-func (p partial) finish(ctx context.Context, r Report) (Report, error) {
-	sum, err := seal(ctx, p.path)
-	if err == nil {
-		r.SHA256, r.Bytes = &sum, sizeOf(p.path)
-		err = p.place()
-	}
-	if err != nil {
-		return r, fmt.Errorf("put the backup in place: %w", err)
-	}
-	return r, nil
-}
-
-// place gives a file that is on disk its name, if that is free.
-func (p partial) place() error {
-	err := os.Link(p.path, p.final) // unlike a rename it replaces nothing
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists: somebody else made it meanwhile", p.final)
-	}
-	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOTSUP) { // a file system without links
-		if err = vacant(p.final, "somebody else made it meanwhile"); err == nil {
-			return p.replace()
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(os.Remove(p.path), syncPath(filepath.Dir(p.final)))
-}
-
-// replace gives a file that is on disk its name, whoever has it.
-func (p partial) replace() error {
-	if err := os.Rename(p.path, p.final); err != nil {
-		return err
-	}
-	return syncPath(filepath.Dir(p.final))
-}
-
-// discard removes what was not placed.
-func (p partial) discard() {
-	for _, path := range append(besides(p.path), p.path) {
-		_ = os.Remove(path) // most are not there
-	}
 }
 
 // besides are the files that SQLite keeps beside a database, in the order in

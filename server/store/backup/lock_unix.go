@@ -9,6 +9,18 @@ import (
 	"syscall"
 )
 
+// errLocked: another process holds it.
+var errLocked = errors.New("another process holds it")
+
+// lockAlone locks a file or a folder until it is closed, or its process ends.
+func lockAlone(f *os.File) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return errLocked
+	}
+	return err
+}
+
 // The bytes of a database file that SQLite locks: the pending byte, the reserved
 // one, and those that readers share. In WAL mode every open connection holds a
 // share. (sqlite3's os.h.)
