@@ -198,6 +198,30 @@ func TestWhatACommandSaidOfItsWorkIsReportedWithoutALease(t *testing.T) {
 	}
 }
 
+// Nobody else removes the folder if the worker ends before the report is taken.
+func TestTheFolderOfADeadSupervisorIsRemovedBeforeTheReport(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	f := working(900 * time.Millisecond)
+	answer := f.reply
+	folder, err := []byte(nil), error(nil)
+	f.reply = func(f *fake, c call) (int, string) {
+		switch c.action {
+		case "heartbeat": // the worker knows that the command has begun
+			_ = os.WriteFile(temp+"/go", nil, 0o600)
+		case "fail":
+			folder, _ = os.ReadFile(temp + "/folder")
+			_, err = os.Stat(string(folder))
+		}
+		return answer(f, c)
+	}
+	script := `printf %s "${STINT_OUTCOME%/*}" >folder; until [ -e go ]; do sleep 0.02; done; kill -9 $PPID; sleep 60`
+	end(t, startWork(t, f, Config{MaxJobs: 1}, "cd "+temp+"; "+script))
+	if len(folder) == 0 || !os.IsNotExist(err) {
+		t.Errorf("at the report the folder %q was there: %v; the server was asked for %q", folder, err, f.actions())
+	}
+}
+
 // A job that its command gives back can be claimed at once, and that attempt does
 // not count: the slot waits, or the command would be started without end.
 func TestASlotWaitsWhenACommandGivesItsJobBack(t *testing.T) {
