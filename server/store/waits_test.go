@@ -16,4 +16,7 @@ func TestWaitsOfTheProduct(t *testing.T) {
 	if got := (Waits{}).Or(productWaits); got != want {
 		t.Errorf("the waits are %+v, want %+v", got, want)
 	}
+	if got := productWaits.probe(); got != 750*time.Millisecond { // most who probe wait for a second
+		t.Errorf("a probe takes up to %v", got)
+	}
 }
