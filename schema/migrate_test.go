@@ -173,6 +173,14 @@ func TestStatusOfADatabaseThatIsNotThere(t *testing.T) {
 	if err != nil || len(status) != 1 || status[0].State != StatePending {
 		t.Errorf("sqlite: %v, %v", status, err)
 	}
+	db.url = "sqlite:" + t.TempDir() + "/none/none.db"
+	_, err = Status(t.Context(), db.options(one))
+	_, planned := Plan(t.Context(), db.options(one))
+	for _, err := range []error{err, planned, Verify(t.Context(), db.options(one))} {
+		if err == nil || !strings.HasSuffix(err.Error(), "/none does not exist") {
+			t.Errorf("without the directory: %v", err)
+		}
+	}
 	_, err = Status(t.Context(), Options{URL: serverURL(t, databaseName(t))})
 	wantOneLine(t, err)
 }

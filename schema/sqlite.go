@@ -38,7 +38,7 @@ func (e sqliteEngine) open(ctx context.Context, write bool) (*sql.DB, error) {
 	if info, err := os.Stat(e.path); err == nil && info.IsDir() {
 		return nil, errors.New("it is a directory")
 	} else if errors.Is(err, fs.ErrNotExist) && !write {
-		return nil, errNoDatabase
+		return nil, noFile(e.path)
 	}
 	if err := LogLost(e.path); err != nil {
 		return nil, err
@@ -61,6 +61,18 @@ func (e sqliteEngine) open(ctx context.Context, write bool) (*sql.DB, error) {
 	db := sql.OpenDB(boundConnector{Connector: connector, ctx: ctx})
 	db.SetMaxOpenConns(1)
 	return db, nil
+}
+
+// noFile is errNoDatabase, unless the file cannot be made either.
+func noFile(path string) error {
+	if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
+		return noDirectory(path)
+	}
+	return errNoDatabase
+}
+
+func noDirectory(path string) error {
+	return fmt.Errorf("the directory %s does not exist", filepath.Dir(path))
 }
 
 var creating sync.Mutex
@@ -86,7 +98,7 @@ func CreateFile(path string) error {
 	case errors.Is(err, fs.ErrExist):
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("the directory %s does not exist", filepath.Dir(path))
+		return noDirectory(path)
 	case err != nil:
 		return err
 	}
