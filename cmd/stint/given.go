@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -60,35 +59,17 @@ func givenTime(flags *pflag.FlagSet, to **time.Time, name, usage string) {
 	flags.Var(given[time.Time]{to, "time", parseTime}, name, usage)
 }
 
-func parseNumber(text string) (int64, error) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if errors.Is(err, strconv.ErrRange) {
-		return 0, errors.New("the number does not fit into 64 bits")
-	}
-	if err != nil {
-		return 0, errors.New("it is a whole number, such as 3")
-	}
-	return n, nil
-}
+func parseNumber(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) }
 
 func parseSeconds(text string) (int64, error) {
 	d, err := time.ParseDuration(text)
-	if err != nil {
-		return 0, errors.New("it is a duration, such as 90s or 1h30m")
+	if err == nil && d%time.Second != 0 {
+		err = errFraction
 	}
-	if d%time.Second != 0 {
-		return 0, errors.New("it is in whole seconds")
-	}
-	return int64(d / time.Second), nil
+	return int64(d / time.Second), err
 }
 
-func parseTime(text string) (time.Time, error) {
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return at, errors.New("it is a time such as 2027-01-31T12:00:00Z")
-	}
-	return at, nil
-}
+func parseTime(text string) (time.Time, error) { return time.Parse(time.RFC3339, text) }
 
 // givenJSON is the JSON value of a flag, itself or what @FILE or @- holds; nil
 // without the flag.

@@ -90,6 +90,9 @@ func (f *enqueueFlags) check(flags *pflag.FlagSet) error {
 	if f.runID != "" && f.from == "" {
 		return usagef("--run-id goes with --from")
 	}
+	if f.noIdempotencyKey && flags.Changed("idempotency-key") {
+		return usagef("--idempotency-key and --no-idempotency-key exclude each other")
+	}
 	for _, name := range ofOneJob {
 		if f.from != "" && flags.Changed(name) {
 			return usagef("--%s is for one job, not for a file (--from): there each line has members of its own", name)

@@ -124,6 +124,7 @@ func rootCmd(g *globals) *cobra.Command {
 		jobCmd(g), runCmd(g), workerCmd(g), kindCmd(g), tokenCmd(g), loginCmd(g), leasesCmd(g),
 		repoCmd(g), proposalCmd(g),
 		healthcheckCmd(g), configCmd(g), openapiCmd(), versionCmd(g), benchCmd(g), conformanceCmd(g))
+	root.SetFlagErrorFunc(flagError)
 	requireSubcommands(root)
 	return root
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"strings"
 
@@ -92,7 +91,7 @@ func fill(f *pflag.Flag, env []string) (source string, err error) {
 		}
 		if err := f.Value.Set(value); err != nil {
 			// Not the value: STINT_DB may hold a password.
-			return name, usage(fmt.Errorf("%s does not fit --%s (%s)", name, f.Name, f.Value.Type()))
+			return name, usagef("%s does not fit --%s, which is %s", name, f.Name, takes(f, err))
 		}
 		return name, nil
 	}
