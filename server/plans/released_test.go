@@ -68,7 +68,6 @@ var asked = map[string]record{
 	"JobCompleteMany": {"Rows": `{"full":{"lease_token":"full","result":{}}}`},
 	"RunSucceedMany":  {"Rows": fmt.Sprintf(`{"null":{"completed_at":%d}}`, at.UnixMicro())},
 	"LoginLinkRevoke": {"Now": at.Add(-time.Second)},
-	"JobLockIssues":   {"FirstKey": "a", "EndKey": "z"},
 	"JobClaim":        {"Probes": `[{"kind":"build","priority":3,"floor":0,"lease_seconds":60}]`},
 	"JobRenew":        {"LeaseSeconds": int64(60)},
 	"JobSettle":       {"State": "succeeded", "FinishedAt": at},
