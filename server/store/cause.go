@@ -1,13 +1,6 @@
 package store
 
-import (
-	"errors"
-	"strings"
-
-	sqlite3 "modernc.org/sqlite/lib"
-
-	"github.com/stint-run/stint/schema"
-)
+import "errors"
 
 // Causes are the words by which /readyz names why the database cannot be had;
 // they are the contract of docs/operations.md.
@@ -49,79 +42,9 @@ var details = map[string]string{
 	CausePooler:     "A transaction pooler stands before the database: the server needs --pg-exec-mode exec.",
 }
 
-// Cause is the word for why the database cannot be had, or refuses what a server
-// writes; "" if err says nothing about the database.
-func Cause(err error) string {
-	switch {
-	case err == nil:
-		return ""
-	case errors.Is(err, errMoved):
-		return CauseFileMoved
-	case errors.Is(err, errUsedUp):
-		return CausePoolUsedUp
-	case errors.Is(err, errWriterBusy), busy(err):
-		return CauseWriterBusy
-	case errors.Is(err, errGarbled):
-		return CauseEncoding
-	case poolerInTheWay(err):
-		return CausePooler
-	case errors.Is(err, errClockMoved):
-		return CauseClock
-	case errors.Is(err, ErrRerun):
-		return CauseOverloaded
-	}
-	for _, word := range []string{
-		causeOfConnect(schema.Code(err)), causeOfState(schema.SQLState(err)), causeOfLite(schema.SQLiteCode(err)),
-	} {
-		if word != "" {
-			return word
-		}
-	}
-	if away(err) {
-		return CauseAway
-	}
-	return ""
-}
-
-// causeOfConnect is that of a connection that was made and not taken.
-func causeOfConnect(code string) string {
-	switch code {
-	case schema.CodeStandby, schema.CodeReadOnly:
-		return CauseReadOnly
-	case schema.CodeEncoding, schema.CodeSession:
-		return CauseEncoding
-	}
-	return ""
-}
-
-func causeOfState(state string) string {
-	switch state {
-	case readOnlyTransaction:
-		return CauseReadOnly
-	case insufficientPrivilege:
-		return CauseRights
-	case untranslatable, badEncoding:
-		return CauseEncoding
-	case lockNotAvailable, queryCanceled, idleInTransaction, serializationFailure, deadlockDetected:
-		return CauseOverloaded
-	case diskFull, ioError:
-		return CauseDisk
-	}
-	if strings.HasPrefix(state, "53") {
-		return CauseOverloaded
-	}
-	return ""
-}
-
-func causeOfLite(code int) string {
-	switch code & 0xff {
-	case sqlite3.SQLITE_READONLY:
-		return CauseReadOnly
-	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
-		return CauseDisk
-	}
-	return ""
-}
+// standing is a cause that no waiting ends: what is asked is refused, and others may
+// be served all the same.
+func standing(cause string) bool { return cause == CauseRights || cause == CauseEncoding }
 
 // refusesWrites reports whether a transaction failed for a reason that others
 // will meet too: the database takes no writes, from anybody or from this role.

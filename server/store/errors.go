@@ -1,28 +1,21 @@
 package store
 
 import (
-	"cmp"
-	"context"
 	"crypto/tls"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/puddle/v2"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/stint-run/stint/schema"
-	"github.com/stint-run/stint/server/fault"
 )
-
-// retryAfter is what a client is told to wait when the database is away: long
-// enough for a restart to be under way, short enough for work to go on.
-const retryAfter = 2 * time.Second
 
 // SQLSTATEs that this package acts on.
 const (
@@ -44,11 +37,28 @@ const (
 	badEncoding           = "22021"
 	diskFull              = "53100"
 	ioError               = "58030"
+
+	// Classes of them, by their beginning.
+	insufficientResources = "53" // connections, memory or disk
+	systemError           = "58"
 )
 
 // ErrRerun is returned by the function of a Tx that found its ground moved: the
 // transaction is rolled back and run again, like one that lost a race.
 var ErrRerun = errors.New("run the transaction again")
+
+// ErrSettings: what was asked for makes no sense, whatever the database is.
+var ErrSettings = errors.New("settings")
+
+// settingsError marks err, whose text stays, as one of the settings.
+type settingsError struct{ error }
+
+func (settingsError) Is(target error) bool { return target == ErrSettings }
+func (e settingsError) Unwrap() error      { return e.error }
+
+func badSetting(format string, args ...any) error {
+	return settingsError{fmt.Errorf(format, args...)}
+}
 
 // NotFound reports whether a :one statement found no row.
 func NotFound(err error) bool { return errors.Is(err, sql.ErrNoRows) }
@@ -103,69 +113,6 @@ func Rejected(err error) error {
 	return nil
 }
 
-// Explain turns an error that means "the database cannot be had now" into a
-// 503 without the driver's text; the fault wraps err, for the log. Faults and
-// all other errors pass unchanged.
-func Explain(err error) error {
-	var f *fault.Fault
-	if err == nil || errors.As(err, &f) || !away(err) {
-		return err
-	}
-	return fault.Unavailable(details[cmp.Or(Cause(err), CauseAway)]).After(retryAfter).Because(err)
-}
-
-// Away reports whether err comes from the state of the database: it cannot be
-// had now, and may be later. One that lets nobody in (Rejected), or is refused
-// until a person acts, is not away, nor is one that is yet to be made.
-func Away(err error) bool {
-	refused := schema.Code(err) != "" && schema.Code(err) != schema.CodeStandby
-	return err != nil && away(err) && Rejected(err) == nil && !refused && !NoDatabase(err)
-}
-
-// poolerInTheWay reports that a prepared statement met another connection than
-// the one it was prepared on; see ExecMode.
-func poolerInTheWay(err error) bool {
-	state := schema.SQLState(err)
-	return state == duplicatePrepared || state == unknownPrepared
-}
-
-// away reports whether err comes from the state of the database, not from the
-// statement.
-func away(err error) bool {
-	if LockTimeout(err) || conflict(err) || lost(err) || poolerInTheWay(err) {
-		return true
-	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errClockMoved) || errors.Is(err, errMoved) || diskRefused(err) || errors.Is(err, errWriterBusy) {
-		return true
-	}
-	if code := schema.Code(err); code == schema.CodeStandby || code == schema.CodeReadOnly {
-		return true
-	}
-	switch state := schema.SQLState(err); state {
-	case readOnlyTransaction, queryCanceled, idleInTransaction:
-		return true
-	default:
-		if strings.HasPrefix(state, "53") || strings.HasPrefix(state, "58") {
-			return true // out of connections, memory or disk; system error
-		}
-	}
-	switch schema.SQLiteCode(err) & 0xff {
-	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_INTERRUPT:
-		return true
-	}
-	return false
-}
-
-// diskRefused reports whether SQLite could not write: the disk is full, failed,
-// or read-only.
-func diskRefused(err error) bool {
-	switch schema.SQLiteCode(err) & 0xff {
-	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY:
-		return true
-	}
-	return false
-}
-
 // conflict reports whether a rerun of the whole transaction may well succeed.
 func conflict(err error) bool {
 	if errors.Is(err, ErrRerun) {
@@ -203,21 +150,10 @@ func refused(err error) bool {
 	return errors.As(err, &connect)
 }
 
-func busy(err error) bool {
-	code := schema.SQLiteCode(err) & 0xff
-	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
-}
+var busy = sqliteCode(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 // Damaged reports whether SQLite found a file broken, or no database at all.
-func Damaged(err error) bool {
-	switch schema.SQLiteCode(err) & 0xff {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return true
-	}
-	return false
-}
+func Damaged(err error) bool { return sqliteCode(sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)(err) }
 
 // diskFailed reports whether SQLite could not be sure of what reached the disk.
-func diskFailed(err error) bool {
-	return schema.SQLiteCode(err)&0xff == sqlite3.SQLITE_IOERR
-}
+var diskFailed = sqliteCode(sqlite3.SQLITE_IOERR)

@@ -29,3 +29,21 @@ func TestTroubleOfAFileIsSaidInWords(t *testing.T) {
 		}
 	}
 }
+
+func TestEachCauseHasASentenceAndEachSentenceACause(t *testing.T) {
+	t.Parallel()
+	named := map[string]bool{}
+	for _, one := range troubles {
+		if one.cause == "" && one.words == "" {
+			t.Error("a trouble has neither a cause nor words")
+		}
+		if named[one.cause] = true; one.cause != "" && details[one.cause] == "" {
+			t.Errorf("%s has no sentence", one.cause)
+		}
+	}
+	for cause := range details {
+		if !named[cause] {
+			t.Errorf("no error is %s", cause)
+		}
+	}
+}
