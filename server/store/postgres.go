@@ -75,8 +75,15 @@ func openPostgres(c Config) (*pg, error) {
 		return nil, fmt.Errorf("open the pool of %s: %w", Redact(c.URL), err)
 	}
 	p := &pg{
-		pool: pool, queue: newQueue(pool), beside: newBeside(config, c.Waits), seen: &writing{}, line: line, begin: "begin isolation level read committed",
-		wait: c.Waits.Conn, doubt: c.Waits.Conn / 6, most: c.Waits.Statement + c.Waits.Conn,
+		pool:   pool,
+		queue:  newQueue(pool),
+		beside: newBeside(config, c.Waits),
+		seen:   &writing{},
+		line:   line,
+		begin:  "begin isolation level read committed",
+		wait:   c.Waits.Conn,
+		doubt:  c.Waits.Conn / 6,
+		most:   c.Waits.Statement + c.Waits.Conn,
 	}
 	if pooled(config) {
 		p.begin += "; " + c.Waits.settings(true)
@@ -143,10 +150,20 @@ func registerTypes(conn *pgx.Conn) {
 
 func (p *pg) engine() *engine {
 	return &engine{
-		name: Postgres, reads: gen.New(pgReads{p}), begin: p.beginTx,
-		ping: p.ping, tryWrite: p.tryWrite, note: p.seen.note, troubles: p.seen.troubles, maintain: func(context.Context) error { return nil },
-		notify: p.notify, listen: p.listen,
-		beside: p.beside.db, pools: p.stats, logBytes: func() int64 { return 0 }, close: p.close,
+		name:     Postgres,
+		reads:    gen.New(pgReads{p}),
+		begin:    p.beginTx,
+		ping:     p.ping,
+		tryWrite: p.tryWrite,
+		maintain: func(context.Context) error { return nil },
+		note:     p.seen.note,
+		troubles: p.seen.troubles,
+		beside:   p.beside.db,
+		notify:   p.notify,
+		listen:   p.listen,
+		pools:    p.stats,
+		logBytes: func() int64 { return 0 },
+		close:    p.close,
 	}
 }
 

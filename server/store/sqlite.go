@@ -135,8 +135,18 @@ func besideDSN(path string, c Config) string {
 
 func (l *lite) engine() *engine {
 	return &engine{
-		name: SQLite, reads: gen.New(liteReads{l.reader, l.waits.Read}), begin: l.begin,
-		ping: l.ping, tryWrite: l.tryWrite, note: l.seen.note, troubles: l.seen.troubles, maintain: l.maintain, beside: l.beside, pools: l.pools, logBytes: l.walBytes, close: l.close,
+		name:     SQLite,
+		reads:    gen.New(liteReads{l.reader, l.waits.Read}),
+		begin:    l.begin,
+		ping:     l.ping,
+		tryWrite: l.tryWrite,
+		maintain: l.maintain,
+		note:     l.seen.note,
+		troubles: l.seen.troubles,
+		beside:   l.beside,
+		pools:    l.pools,
+		logBytes: l.walBytes,
+		close:    l.close,
 	}
 }
 

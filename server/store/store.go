@@ -1,10 +1,3 @@
-// Package store is the only way to the database: pools, transactions, the
-// clock, and the meaning of driver errors, the same on both engines.
-//
-// A Store reads; whatever writes goes through Tx and is handed a Querier. So a
-// write outside a transaction does not compile, and an operation that was
-// handed a Querier cannot ask the pool for a second connection while it holds
-// the first: that is how pools deadlock.
 package store
 
 import (
