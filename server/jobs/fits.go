@@ -21,6 +21,10 @@ const (
 	// escaped is how many bytes of JSON a byte of text may become, as \u0001.
 	escaped = 6
 
+	// maxFits bounds what a process remembers: owners times kinds. Beyond it
+	// everything is forgotten, which costs a claim of each that is run again.
+	maxFits = 10_000
+
 	// maxLimit is the most jobs that a claim may ask for.
 	maxLimit = 100
 )
@@ -106,7 +110,7 @@ func (f *Fits) Full(owner string, kinds []string, fits int64) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.of)+len(kinds) > maxFloors {
+	if len(f.of)+len(kinds) > maxFits {
 		clear(f.of)
 	}
 	for _, kind := range kinds {

@@ -16,6 +16,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -152,16 +153,12 @@ func (b *Bus) Figures() Figures {
 }
 
 func (w Waits) orProduct() Waits {
-	for _, one := range []struct {
-		set     *time.Duration
-		product time.Duration
-	}{
-		{&w.Gap, 2 * time.Millisecond}, {&w.Probe, 15 * time.Second}, {&w.Echo, 5 * time.Second},
-		{&w.Retry, 30 * time.Second}, {&w.Silent, time.Minute}, {&w.Flush, time.Second},
-	} {
-		if *one.set == 0 {
-			*one.set = one.product
-		}
+	return Waits{
+		Gap:    cmp.Or(w.Gap, 2*time.Millisecond),
+		Probe:  cmp.Or(w.Probe, 15*time.Second),
+		Echo:   cmp.Or(w.Echo, 5*time.Second),
+		Retry:  cmp.Or(w.Retry, 30*time.Second),
+		Silent: cmp.Or(w.Silent, time.Minute),
+		Flush:  cmp.Or(w.Flush, time.Second),
 	}
-	return w
 }

@@ -1,6 +1,7 @@
 package repos
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -9,6 +10,10 @@ import (
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/store"
 )
+
+// namesSince is the migration from which on a build knows the old names of
+// repositories.
+const namesSince = "0013"
 
 // RenameIn is a repository and the members of its name that change; a nil one
 // stays as it is.
@@ -69,12 +74,12 @@ func Rename(ctx context.Context, q model.Querier, now coltype.Time, in RenameIn)
 
 // of is the name after the change.
 func (in RenameIn) of(name Ref) Ref {
-	for member, change := range map[*string]*string{&name.Forge: in.Forge, &name.Host: in.Host, &name.Namespace: in.Namespace, &name.Name: in.Name} {
-		if change != nil {
-			*member = *change
-		}
+	return Ref{
+		Forge:     *cmp.Or(in.Forge, &name.Forge),
+		Host:      *cmp.Or(in.Host, &name.Host),
+		Namespace: *cmp.Or(in.Namespace, &name.Namespace),
+		Name:      *cmp.Or(in.Name, &name.Name),
 	}
-	return name
 }
 
 // free is a fault unless the repository may have its new name.
@@ -82,7 +87,7 @@ func (c Change) free(ctx context.Context, q model.Querier) error {
 	if !c.Moves() {
 		return nil
 	}
-	older, err := store.OlderReplica(ctx, q)
+	older, err := store.OlderReplica(ctx, q, namesSince)
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,6 @@ import (
 	"github.com/stint-run/stint/gen/model"
 )
 
-// NamesSince is the migration that tells older replicas.
-const NamesSince = namesSince
-
 // StaleAfterForTest is a little more than the time after which an idle connection is tried.
 const StaleAfterForTest = staleAfter + staleAfter/10
 

@@ -9,12 +9,8 @@ import (
 	"github.com/stint-run/stint/schema"
 )
 
-// namesSince is the migration from which on a build knows the old names of
-// repositories.
-const namesSince = "0013"
-
 // sessionName is what a process calls its sessions, base/NNNN: NNNN is the newest
-// migration that its build knows. Builds that do not know namesSince add nothing.
+// migration that its build knows. Builds of before 0013 add nothing.
 // PostgreSQL cuts a name at 63 bytes.
 func sessionName(base string) string {
 	versions := schema.Expected(schema.Postgres)
@@ -23,12 +19,12 @@ func sessionName(base string) string {
 
 var nameAndVersion = regexp.MustCompile(`^(.*)/([0-9]{4})$`)
 
-// OlderReplica reports whether a process of a release that knows no old names of
-// repositories has a session on the database of q: none starts any more once this
-// schema is there, but one that started before goes on. Sessions tell by their
-// name, so behind a pooler that shares them only those in use do. An SQLite file
-// has one server.
-func OlderReplica(ctx context.Context, q model.Querier) (bool, error) {
+// OlderReplica reports whether a process whose build does not know a migration, as
+// "0013", which is the first that can be told, has a session on the database of q:
+// none starts any more once this schema is there, but one that started before goes
+// on. Sessions tell by their name, so behind a pooler that shares them only those in
+// use do. An SQLite file has one server.
+func OlderReplica(ctx context.Context, q model.Querier, than string) (bool, error) {
 	tq, ok := q.(*txQuerier)
 	if !ok {
 		return false, fmt.Errorf("look for older replicas: %T is not the querier of a transaction", q)
@@ -46,7 +42,7 @@ func OlderReplica(ctx context.Context, q model.Querier) (bool, error) {
 		select from pg_catalog.pg_stat_activity
 		where datname = current_database()
 			and (application_name = $1 or application_name ~ '/[0-9]{4}$' and left(application_name, -5) = $1 and right(application_name, 4) < $2)
-	)`, own[1], namesSince).Scan(&older)
+	)`, own[1], than).Scan(&older)
 	if err != nil {
 		return false, fmt.Errorf("look for older replicas: %w", err)
 	}

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,7 +37,7 @@ func TestSessionsOfAnOlderReplicaAreSeen(t *testing.T) {
 				}
 				var older bool
 				err := s.Tx(t.Context(), func(q model.Querier) (err error) {
-					older, err = store.OlderReplica(t.Context(), q)
+					older, err = store.OlderReplica(t.Context(), q, "0013")
 					return err
 				})
 				if err != nil || older != want {
@@ -46,14 +45,5 @@ func TestSessionsOfAnOlderReplicaAreSeen(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// namesSince, told by a name so that a migration that moves is seen.
-func TestOldNamesOfRepositoriesCameWithTheirMigration(t *testing.T) {
-	t.Parallel()
-	found, err := filepath.Glob(filepath.Join(dbtest.Root(t), "schema", "postgres", store.NamesSince+"_repo_names.sql"))
-	if err != nil || len(found) != 1 {
-		t.Errorf("no migration %s_repo_names: %v, %v", store.NamesSince, found, err)
 	}
 }
