@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stint-run/stint/server"
 	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
@@ -48,7 +49,12 @@ func serveOn(t *testing.T, engine string, c store.Config) *inProcess {
 
 func serveHere(t *testing.T, s *store.Store) *inProcess {
 	t.Helper()
-	return &inProcess{Server: apitest.Serve(t, s), db: lookBeside(t, dbtest.URLOf(t, s))}
+	return serveHereWith(t, s, server.Config{})
+}
+
+func serveHereWith(t *testing.T, s *store.Store, c server.Config) *inProcess {
+	t.Helper()
+	return &inProcess{Server: apitest.ServeWith(t, s, c), db: lookBeside(t, dbtest.URLOf(t, s))}
 }
 
 // awaitInFlight waits until the server answers n requests. One that the client

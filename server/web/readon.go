@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// How much of a body that nobody wants is read, and for how long.
+// How much of a body that nobody wants is read, and for how long, which is never longer than a body may
+// take.
 const (
 	readOnBytes = 64 << 20
 	readOnTime  = 10 * time.Second
@@ -33,7 +34,7 @@ func (a *API) readOn(next http.Handler) http.Handler {
 			return
 		}
 		rc := http.NewResponseController(w)
-		if rc.Flush() == nil && rc.SetReadDeadline(time.Now().Add(readOnTime)) == nil {
+		if rc.Flush() == nil && rc.SetReadDeadline(time.Now().Add(min(readOnTime, a.bodyTime))) == nil {
 			_, _ = io.CopyN(io.Discard, body, readOnBytes) // an error ends the connection, which is what comes next
 		}
 	})
