@@ -80,8 +80,8 @@ func (h *routes) claim(ctx context.Context, q model.Querier, now coltype.Time, i
 }
 
 // smaller makes a claim whose jobs do not fit into an answer take fewer of them
-// when its transaction runs again. Others may claim meanwhile, so the second time it
-// takes one job, which always fits.
+// when its transaction runs again. The second time it takes one job, which always
+// fits: others may have claimed meanwhile.
 func (h *routes) smaller(in *claimInput, owner string, err error) error {
 	much, ok := errors.AsType[*tooMuch](err)
 	if !ok {
