@@ -50,10 +50,13 @@ func newLocked(final string) (*os.File, error) {
 			return nil, err
 		}
 		dir, err := lockDir(name)
-		switch {
-		case errors.Is(err, errLocked), errors.Is(err, fs.ErrNotExist):
+		if errors.Is(err, errLocked) || errors.Is(err, fs.ErrNotExist) {
 			continue
-		case err != nil:
+		}
+		if err != nil { // a file system without locks: nobody removes what cannot be locked
+			dir, err = os.Open(name)
+		}
+		if err != nil {
 			return nil, errors.Join(err, os.Remove(name))
 		}
 		return dir, os.Chmod(name, 0o700)
