@@ -37,6 +37,7 @@ const (
 	badEncoding           = "22021"
 	diskFull              = "53100"
 	ioError               = "58030"
+	terminated            = "57P01"
 
 	// Classes of them, by their beginning.
 	insufficientResources = "53" // connections, memory or disk

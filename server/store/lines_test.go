@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -146,6 +147,28 @@ func TestNoReadFailsForTerminatedConnections(t *testing.T) {
 		wg.Wait()
 		dbtest.SQL(t, s, `select pg_terminate_backend(pid) from pg_stat_activity
 			where datname = current_database() and pid <> pg_backend_pid()`)
+	}
+}
+
+// Who terminates all sessions also meets those that are being made; the next ones are let in.
+func TestConnectionThatIsTerminatedWhileItIsMadeIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	direct := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres)})
+	wire, raw := through(t, dbtest.URLOf(t, direct))
+	var terminated atomic.Int32
+	wire.set(func(p *proxy) {
+		p.onMsg = func(msg []byte) cut {
+			if bytes.Contains(msg, []byte("set plan_cache_mode")) && terminated.Add(1) <= 2 {
+				dbtest.SQL(t, direct, `select pg_terminate_backend(pid, 10000) from pg_stat_activity
+					where datname = current_database() and pid <> pg_backend_pid()`)
+			}
+			return pass
+		}
+	})
+	s := dbtest.Open(t, store.Config{URL: raw, MaxConns: 1, Waits: store.Waits{Conn: 10 * time.Second}})
+	metaIs(t, s, "k", "")
+	if n := terminated.Load(); n != 3 {
+		t.Errorf("%d sessions were made, and two of them terminated", n)
 	}
 }
 

@@ -70,10 +70,15 @@ func (p *pg) acquire(ctx context.Context, until time.Time, check checking) (*pgC
 	return &pgConn{Conn: conn, pg: p}, nil
 }
 
-// take passes over connections that nobody answers on.
+// take passes over connections that nobody answers on, and over a session that was
+// terminated while it was made: a server that goes down refuses the next one in
+// other words.
 func (p *pg) take(ctx context.Context, check checking) (*pgxpool.Conn, error) {
 	for {
 		conn, err := p.queue.acquire(ctx)
+		if schema.SQLState(err) == terminated && ctx.Err() == nil {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
