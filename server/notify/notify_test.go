@@ -209,20 +209,21 @@ func TestOneReplicaAloneSendsNothing(t *testing.T) {
 // A line that is dead or frozen is replaced, and who waits looks at what it missed.
 func TestALostLineIsOpenedAgain(t *testing.T) {
 	t.Parallel()
-	for _, how := range []string{"frozen", "cut"} {
+	for how, lose := range map[string]func(p *dbtest.Proxy){"frozen": (*dbtest.Proxy).Freeze, "cut": (*dbtest.Proxy).GoDown} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			db := dbtest.Fresh(t, store.Postgres)
-			wire, through := newWire(t, db)
+			wire, through := dbtest.Through(t, db)
 			quick := notify.Waits{Probe: 20 * time.Millisecond, Echo: 2 * time.Second, Silent: 10 * time.Millisecond, Flush: time.Minute}
 			a := begin(t, store.Config{URL: db, ListenURL: through}, quick)
 			a.awaits(t, notify.OK)
 			a.mu.Lock()
 			a.heard = nil
 			a.mu.Unlock()
-			wire.lose(how == "frozen")
+			wire.Set(func(p *dbtest.Proxy) { p.Down = true })
+			lose(wire)
 			a.awaits(t, notify.Polling)
-			wire.mend()
+			wire.ComeBack()
 			a.awaits(t, notify.OK)
 			a.mu.Lock()
 			defer a.mu.Unlock()

@@ -32,7 +32,7 @@ func TestColdPoolServesABurst(t *testing.T) {
 // As a server does that was just restarted, or is far away.
 func TestBurstIsServedWhileConnectionsComeSlowly(t *testing.T) {
 	t.Parallel()
-	wire, raw := through(t, dbtest.Whole(t, store.Postgres))
-	wire.set(func(p *proxy) { p.slow = 500 * time.Millisecond })
+	wire, raw := dbtest.Through(t, dbtest.Whole(t, store.Postgres))
+	wire.Set(func(p *dbtest.Proxy) { p.Slow = 500 * time.Millisecond })
 	burst(t, dbtest.Open(t, store.Config{URL: raw, MaxConns: 16, Waits: store.Waits{Conn: 3 * time.Second}}))
 }

@@ -18,9 +18,9 @@ import (
 
 // warm opens a store through a proxy, with connections that were used just now:
 // they are not tried before they are taken again.
-func warm(t *testing.T, w store.Waits) (*proxy, *store.Store) {
+func warm(t *testing.T, w store.Waits) (*dbtest.Proxy, *store.Store) {
 	t.Helper()
-	wire, raw := through(t, dbtest.Whole(t, store.Postgres))
+	wire, raw := dbtest.Through(t, dbtest.Whole(t, store.Postgres))
 	s := dbtest.Open(t, store.Config{URL: raw, MaxConns: 4, Waits: w})
 	eventually(t, "warm up", func() error { return errors.Join(s.Ping(t.Context()), write(t.Context(), s, "warm")) })
 	var wg sync.WaitGroup
@@ -65,8 +65,8 @@ func TestNothingWaitsForALineThatStoppedPassingBytes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			wire, s := warm(t, store.Waits{Conn: shortWait})
-			wire.freeze()
-			wire.set(func(p *proxy) { p.mute = true })
+			wire.Freeze()
+			wire.Set(func(p *dbtest.Proxy) { p.Mute = true })
 			unanswered(t, name, func(ctx context.Context) error { return fn(ctx, s) })
 		})
 	}
@@ -75,8 +75,8 @@ func TestNothingWaitsForALineThatStoppedPassingBytes(t *testing.T) {
 		wire, s := warm(t, store.Waits{Conn: shortWait})
 		unanswered(t, "a statement", func(ctx context.Context) error {
 			return s.Tx(ctx, func(q model.Querier) error {
-				wire.freeze()
-				wire.set(func(p *proxy) { p.mute = true })
+				wire.Freeze()
+				wire.Set(func(p *dbtest.Proxy) { p.Mute = true })
 				return setMeta(ctx, q, "frozen", "1")
 			})
 		})
@@ -90,13 +90,13 @@ func TestNothingWaitsForALineThatStoppedPassingBytes(t *testing.T) {
 func TestReadsAndWritesLeaveConnectionsThatNobodyAnswersOn(t *testing.T) {
 	t.Parallel()
 	wire, s := warm(t, store.Waits{Conn: 3 * time.Second})
-	wire.freeze()
+	wire.Freeze()
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() { metaIs(t, s, "warm", "1") })
 	}
 	wg.Wait()
-	wire.freeze()
+	wire.Freeze()
 	if err := write(t.Context(), s, "next"); err != nil {
 		t.Error(err)
 	}
@@ -116,7 +116,7 @@ func TestConnectionsThatLayIdleAreNotTriedOneByOne(t *testing.T) {
 	}
 	done.Wait()
 	<-time.After(store.StaleAfterForTest) // so long is what it takes
-	wire.freeze()
+	wire.Freeze()
 	if err := write(t.Context(), s, "next"); err != nil {
 		t.Error(err)
 	}
@@ -126,12 +126,12 @@ func TestConnectionsThatLayIdleAreNotTriedOneByOne(t *testing.T) {
 func TestSlowStatementIsNotTakenForASilentOne(t *testing.T) {
 	t.Parallel()
 	wire, s := warm(t, store.Waits{Conn: shortWait})
-	before := wire.count()
+	before := wire.Count()
 	err := s.Tx(t.Context(), func(q model.Querier) error {
 		return store.ExecForTest(t.Context(), q, "select pg_sleep(1)") // three times what Conn allows
 	})
-	if err != nil || wire.count() != before {
-		t.Errorf("%v, and %d connections were made", err, wire.count()-before)
+	if err != nil || wire.Count() != before {
+		t.Errorf("%v, and %d connections were made", err, wire.Count()-before)
 	}
 }
 
@@ -154,15 +154,15 @@ func TestNoReadFailsForTerminatedConnections(t *testing.T) {
 func TestConnectionThatIsTerminatedWhileItIsMadeIsMadeAnew(t *testing.T) {
 	t.Parallel()
 	direct := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres)})
-	wire, raw := through(t, dbtest.URLOf(t, direct))
+	wire, raw := dbtest.Through(t, dbtest.URLOf(t, direct))
 	var terminated atomic.Int32
-	wire.set(func(p *proxy) {
-		p.onMsg = func(msg []byte) cut {
+	wire.Set(func(p *dbtest.Proxy) {
+		p.OnMsg = func(msg []byte) dbtest.Cut {
 			if bytes.Contains(msg, []byte("set plan_cache_mode")) && terminated.Add(1) <= 2 {
 				dbtest.SQL(t, direct, `select pg_terminate_backend(pid, 10000) from pg_stat_activity
 					where datname = current_database() and pid <> pg_backend_pid()`)
 			}
-			return pass
+			return dbtest.Pass
 		}
 	})
 	s := dbtest.Open(t, store.Config{URL: raw, MaxConns: 1, Waits: store.Waits{Conn: 10 * time.Second}})
@@ -176,7 +176,7 @@ func TestConnectionThatIsTerminatedWhileItIsMadeIsMadeAnew(t *testing.T) {
 func TestClientsThatGiveUpCostNoConnection(t *testing.T) {
 	t.Parallel()
 	wire, s := warm(t, store.Waits{})
-	before := wire.count()
+	before := wire.Count()
 	for _, fn := range []func(ctx context.Context) error{
 		func(ctx context.Context) error {
 			_, err := s.MetaGet(ctx, model.MetaGetParams{Key: "warm"})
@@ -190,17 +190,17 @@ func TestClientsThatGiveUpCostNoConnection(t *testing.T) {
 	} {
 		for range 20 {
 			ctx, cancel := context.WithCancel(t.Context())
-			wire.set(func(p *proxy) { p.onMsg = func([]byte) cut { cancel(); return pass } })
+			wire.Set(func(p *dbtest.Proxy) { p.OnMsg = func([]byte) dbtest.Cut { cancel(); return dbtest.Pass } })
 			var f *fault.Fault
 			if err := fn(ctx); errors.As(err, &f) {
 				t.Errorf("who gave up is told %v", err)
 			}
-			wire.set(func(p *proxy) { p.onMsg = nil })
+			wire.Set(func(p *dbtest.Proxy) { p.OnMsg = nil })
 			cancel()
 		}
 	}
 	metaIs(t, s, "given up", "")
-	if made := wire.count() - before; made != 0 {
+	if made := wire.Count() - before; made != 0 {
 		t.Errorf("%d connections were made anew", made)
 	}
 }
@@ -208,24 +208,24 @@ func TestClientsThatGiveUpCostNoConnection(t *testing.T) {
 // A pool is not full of connections that it gave up.
 func TestConnectionWhoseTrialIsRefusedIsClosed(t *testing.T) {
 	t.Parallel()
-	wire, raw := through(t, dbtest.Whole(t, store.Postgres))
+	wire, raw := dbtest.Through(t, dbtest.Whole(t, store.Postgres))
 	s := dbtest.Open(t, store.Config{URL: raw, MaxConns: 1})
 	metaIs(t, s, "idle", "")
-	before := wire.open()
-	wire.set(func(p *proxy) {
-		p.onMsg = func(msg []byte) cut {
+	before := wire.Open()
+	wire.Set(func(p *dbtest.Proxy) {
+		p.OnMsg = func(msg []byte) dbtest.Cut {
 			copy(msg, bytes.ReplaceAll(msg, []byte("-- ping"), []byte("refuse!")))
-			return pass
+			return dbtest.Pass
 		}
 	})
 	<-time.After(1100 * time.Millisecond) // idle for so long that it is tried
-	taken := wire.count()
+	taken := wire.Count()
 	metaIs(t, s, "idle", "")
-	if wire.count() == taken {
+	if wire.Count() == taken {
 		t.Fatal("the connection was not replaced")
 	}
 	eventually(t, "the refused one is closed", func() error {
-		if now := wire.open(); now > before {
+		if now := wire.Open(); now > before {
 			return fmt.Errorf("%d connections, %d before", now, before)
 		}
 		return nil
@@ -234,14 +234,14 @@ func TestConnectionWhoseTrialIsRefusedIsClosed(t *testing.T) {
 
 func TestNoConnectionIsMadeForAStoreThatIsClosed(t *testing.T) {
 	t.Parallel()
-	wire, raw := through(t, dbtest.Whole(t, store.Postgres))
-	wire.set(func(p *proxy) { p.slow = 300 * time.Millisecond })
+	wire, raw := dbtest.Through(t, dbtest.Whole(t, store.Postgres))
+	wire.Set(func(p *dbtest.Proxy) { p.Slow = 300 * time.Millisecond })
 	s := dbtest.Open(t, store.Config{URL: raw})
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = s.Ping(ctx) })
 	eventually(t, "a connection is being made", func() error {
-		if wire.count() == 0 {
+		if wire.Count() == 0 {
 			return errors.New("none")
 		}
 		return nil
@@ -250,7 +250,7 @@ func TestNoConnectionIsMadeForAStoreThatIsClosed(t *testing.T) {
 	wg.Wait()
 	s.Close()
 	eventually(t, "all connections are closed", func() error {
-		if n := wire.open(); n > 0 {
+		if n := wire.Open(); n > 0 {
 			return fmt.Errorf("%d are open", n)
 		}
 		return nil

@@ -93,13 +93,13 @@ func TestConnectionThatWasGivenOtherSettingsIsRefused(t *testing.T) {
 		"client_encoding\x00UTF8": "client_encoding\x00SJIS", "DateStyle\x00ISO": "DateStyle\x00SQL",
 		"standard_conforming_strings\x00on": "standard_conforming_strings\x00no",
 	} {
-		wire, through := through(t, raw)
-		wire.set(func(p *proxy) {
-			p.onMsg = func(msg []byte) cut {
+		wire, through := dbtest.Through(t, raw)
+		wire.Set(func(p *dbtest.Proxy) {
+			p.OnMsg = func(msg []byte) dbtest.Cut {
 				if i := bytes.Index(msg, []byte(asked)); i >= 0 {
 					copy(msg[i:], given)
 				}
-				return pass
+				return dbtest.Pass
 			}
 		})
 		err := dbtest.Open(t, store.Config{URL: through}).Ping(t.Context())

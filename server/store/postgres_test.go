@@ -75,8 +75,8 @@ func eventually(t *testing.T, what string, fn func() error) {
 func TestDatabaseThatWasAwayIsFoundAgain(t *testing.T) {
 	t.Parallel()
 	database := dbtest.Whole(t, store.Postgres)
-	wire, raw := through(t, database)
-	wire.goDown()
+	wire, raw := dbtest.Through(t, database)
+	wire.GoDown()
 	s := dbtest.Open(t, store.Config{URL: raw, Waits: store.Waits{Conn: shortWait}}) // no error, though nobody answers
 	ctx := t.Context()
 
@@ -85,19 +85,19 @@ func TestDatabaseThatWasAwayIsFoundAgain(t *testing.T) {
 		isFault(t, quick(t, func() error { return write(ctx, s, "away") }), "unavailable")
 		_, err := s.MetaGet(ctx, model.MetaGetParams{Key: "away"})
 		isFault(t, store.Explain(err), "unavailable")
-		wire.set(func(p *proxy) { p.down, p.mute = false, true })
+		wire.Set(func(p *dbtest.Proxy) { p.Down, p.Mute = false, true })
 	}
 	if now := s.Now(); !now.IsZero() {
 		t.Errorf("a clock that was never measured shows %v", now)
 	}
 
-	wire.comeBack()
+	wire.ComeBack()
 	eventually(t, "ping", func() error { return s.Ping(ctx) })
 	// A measure of the clock that just failed answers for a moment longer.
 	eventually(t, "the first write", func() error { return write(ctx, s, "back") })
-	wire.goDown()
+	wire.GoDown()
 	isFault(t, quick(t, func() error { return write(ctx, s, "away") }), "unavailable")
-	wire.comeBack()
+	wire.ComeBack()
 	eventually(t, "write", func() error { return write(ctx, s, "again") })
 	direct := dbtest.Open(t, store.Config{URL: database})
 	metaIs(t, direct, "back", "1")
@@ -271,15 +271,15 @@ func TestBackgroundWorkLeavesHalfOfThePool(t *testing.T) {
 func TestLostCommitIsReportedAsUnknown(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		where cut
+		where dbtest.Cut
 		want  string
-	}{"before it arrived": {before, ""}, "before its answer": {after, "1"}} {
+	}{"before it arrived": {dbtest.Before, ""}, "before its answer": {dbtest.After, "1"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			direct := dbtest.Whole(t, store.Postgres)
-			wire, raw := through(t, direct)
+			wire, raw := dbtest.Through(t, direct)
 			s := dbtest.Open(t, store.Config{URL: raw})
-			wire.set(func(p *proxy) { p.onMsg = cutAt("commit\x00", tt.where) })
+			wire.Set(func(p *dbtest.Proxy) { p.OnMsg = dbtest.CutAt("commit\x00", tt.where) })
 			isFault(t, write(t.Context(), s, "key"), "commit_unknown")
 			metaIs(t, dbtest.Open(t, store.Config{URL: direct}), "key", tt.want)
 			if err := write(t.Context(), s, "next"); err != nil {
@@ -291,9 +291,9 @@ func TestLostCommitIsReportedAsUnknown(t *testing.T) {
 
 func TestConnectionLostBeforeCommitIsUnavailable(t *testing.T) {
 	t.Parallel()
-	wire, raw := through(t, dbtest.Whole(t, store.Postgres))
+	wire, raw := dbtest.Through(t, dbtest.Whole(t, store.Postgres))
 	s := dbtest.Open(t, store.Config{URL: raw})
-	wire.set(func(p *proxy) { p.onMsg = cutAt("insert into meta", after) })
+	wire.Set(func(p *dbtest.Proxy) { p.OnMsg = dbtest.CutAt("insert into meta", dbtest.After) })
 	isFault(t, write(t.Context(), s, "key"), "unavailable")
 	metaIs(t, s, "key", "")
 }

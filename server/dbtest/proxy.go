@@ -1,4 +1,4 @@
-package store_test
+package dbtest
 
 import (
 	"bytes"
@@ -10,34 +10,37 @@ import (
 	"time"
 )
 
-// proxy stands between a store and PostgreSQL and can be cut, as a network is.
-type proxy struct {
+// Proxy stands between a store and PostgreSQL and can be cut, as a network is. Its
+// exported members are set within Set.
+type Proxy struct {
 	listener net.Listener
 	server   string
 
+	Down  bool             // takes connections and drops them
+	Mute  bool             // takes connections and says nothing
+	Slow  time.Duration    // what it takes to let one connection in, one after the other
+	OnMsg func([]byte) Cut // what to do about bytes from the client; nil passes all
+
 	mu    sync.Mutex
-	down  bool              // takes connections and drops them
-	mute  bool              // takes connections and says nothing
-	cold  map[net.Conn]bool // pass nothing on any more, and stay open
-	slow  time.Duration     // what it takes to let one connection in, one after the other
 	entry sync.Mutex
-	taken int              // connections, in all
-	ended int              // of them
-	onMsg func([]byte) cut // what to do about bytes from the client; nil passes all
+	cold  map[net.Conn]bool // pass nothing on any more, and stay open
 	conns map[net.Conn]bool
+	taken int // connections, in all
+	ended int // of them
 }
 
-// cut is where to cut a connection.
-type cut int
+// Cut is where to cut a connection.
+type Cut int
 
+// The places to cut at.
 const (
-	pass   cut = iota
-	before     // the bytes never reach the server
-	after      // the server acts on them, its answer never reaches the client
+	Pass   Cut = iota // none
+	Before            // the bytes never reach the server
+	After             // the server acts on them, its answer never reaches the client
 )
 
-// through starts a proxy to the server of raw and is the URL that leads there.
-func through(t *testing.T, raw string) (*proxy, string) {
+// Through starts a proxy to the server of a URL and is the URL that leads there by it.
+func Through(t *testing.T, raw string) (*Proxy, string) {
 	t.Helper()
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -47,7 +50,7 @@ func through(t *testing.T, raw string) (*proxy, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{listener: listener, server: u.Host, conns: map[net.Conn]bool{}, cold: map[net.Conn]bool{}}
+	p := &Proxy{listener: listener, server: u.Host, conns: map[net.Conn]bool{}, cold: map[net.Conn]bool{}}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {
@@ -67,64 +70,67 @@ func through(t *testing.T, raw string) (*proxy, string) {
 	return p, u.String()
 }
 
-func (p *proxy) set(fn func(p *proxy)) {
+// Set changes what it does from now on.
+func (p *Proxy) Set(fn func(p *Proxy)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	fn(p)
 }
 
-// goDown cuts all connections and every new one.
-func (p *proxy) goDown() {
-	p.set(func(p *proxy) { p.down = true })
+// GoDown cuts all connections and every new one.
+func (p *Proxy) GoDown() {
+	p.Set(func(p *Proxy) { p.Down = true })
 	p.drop()
 }
 
-func (p *proxy) comeBack() { p.set(func(p *proxy) { p.down, p.mute = false, false }) }
+// ComeBack lets new connections in.
+func (p *Proxy) ComeBack() { p.Set(func(p *Proxy) { p.Down, p.Mute = false, false }) }
 
-// freeze stops passing bytes on by the connections that there are.
-func (p *proxy) freeze() {
-	p.set(func(p *proxy) {
+// Freeze stops passing bytes on by the connections that there are.
+func (p *Proxy) Freeze() {
+	p.Set(func(p *Proxy) {
 		for conn := range p.conns {
 			p.cold[conn] = true
 		}
 	})
 }
 
-func (p *proxy) frozen(conn net.Conn) bool {
+func (p *Proxy) frozen(conn net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cold[conn]
 }
 
-func (p *proxy) count() int {
+// Count is how many connections were taken.
+func (p *Proxy) Count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.taken
 }
 
-// open is how many connections there are.
-func (p *proxy) open() int {
+// Open is how many connections there are.
+func (p *Proxy) Open() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.taken - p.ended
 }
 
-func (p *proxy) drop() {
-	p.set(func(p *proxy) {
+func (p *Proxy) drop() {
+	p.Set(func(p *Proxy) {
 		for conn := range p.conns {
 			conn.Close()
 		}
 	})
 }
 
-func (p *proxy) serve(client net.Conn) {
-	defer p.set(func(p *proxy) { p.ended++ })
+func (p *Proxy) serve(client net.Conn) {
+	defer p.Set(func(p *Proxy) { p.ended++ })
 	defer client.Close()
 	p.mu.Lock()
-	down, mute := p.down, p.mute
+	down, mute := p.Down, p.Mute
 	p.conns[client] = true
 	p.taken++
-	slow := p.slow
+	slow := p.Slow
 	p.mu.Unlock()
 	if slow > 0 {
 		p.entry.Lock()
@@ -143,7 +149,7 @@ func (p *proxy) serve(client net.Conn) {
 		return
 	}
 	defer server.Close()
-	p.set(func(p *proxy) { p.conns[server] = true })
+	p.Set(func(p *Proxy) { p.conns[server] = true })
 	deaf := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() { p.answer(client, server, deaf) })
@@ -152,7 +158,7 @@ func (p *proxy) serve(client net.Conn) {
 }
 
 // forward passes on what the client says until it is to be cut.
-func (p *proxy) forward(client, server net.Conn, deaf chan struct{}) {
+func (p *Proxy) forward(client, server net.Conn, deaf chan struct{}) {
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := client.Read(buf)
@@ -163,30 +169,30 @@ func (p *proxy) forward(client, server net.Conn, deaf chan struct{}) {
 		if p.frozen(client) {
 			continue
 		}
-		what := pass
+		what := Pass
 		p.mu.Lock()
-		if p.onMsg != nil {
-			what = p.onMsg(buf[:n])
+		if p.OnMsg != nil {
+			what = p.OnMsg(buf[:n])
 		}
 		p.mu.Unlock()
 		switch what {
-		case before:
+		case Before:
 			server.Close()
 			return
-		case after:
+		case After:
 			close(deaf)
 		}
 		if _, err := server.Write(buf[:n]); err != nil {
 			return
 		}
-		if what == after {
+		if what == After {
 			return // answer hears when the server has acted
 		}
 	}
 }
 
 // answer passes on what the server says; once deaf is closed, nothing.
-func (p *proxy) answer(client, server net.Conn, deaf chan struct{}) {
+func (p *Proxy) answer(client, server net.Conn, deaf chan struct{}) {
 	defer client.Close()
 	buf := make([]byte, 64<<10)
 	for {
@@ -208,12 +214,12 @@ func (p *proxy) answer(client, server net.Conn, deaf chan struct{}) {
 	}
 }
 
-// cutAt cuts where a client first says text.
-func cutAt(text string, what cut) func([]byte) cut {
+// CutAt cuts where a client first says text.
+func CutAt(text string, what Cut) func([]byte) Cut {
 	done := false
-	return func(msg []byte) cut {
+	return func(msg []byte) Cut {
 		if done || !bytes.Contains(msg, []byte(text)) {
-			return pass
+			return Pass
 		}
 		done = true
 		return what
