@@ -70,6 +70,7 @@ func TestReadyIsRedWhileDraining(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			p := start(t, engine, "--drain-delay", "4s")
+			began := time.Now()
 			p.signal(syscall.SIGTERM)
 			red(t, p, "draining")
 			if a := p.Post("/v1/jobs/claim", `{"worker":"w","kinds":["review"]}`); a.Status != 503 || a.Str("code") != "draining" {
@@ -78,6 +79,9 @@ func TestReadyIsRedWhileDraining(t *testing.T) {
 			p.Must(201, "/v1/jobs", keyed)
 			if code := p.exit(40 * time.Second); code != 0 {
 				t.Errorf("exit code %d", code)
+			}
+			if took := time.Since(began); took < 4*time.Second {
+				t.Errorf("it ended after %s", took)
 			}
 			p.restart() // ready again
 		})

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"regexp"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 func TestSettingsOfServeHaveTheirEffect(t *testing.T) {
 	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, engine string) {
-		p := start(t, engine, "--idempotency-ttl", "1m", "--reap-every", "150ms", "--pg-max-conns", "7")
+		p := start(t, engine, "--idempotency-ttl", "1m", "--reap-every", "150ms", "--pg-max-conns", "7", "--verbose")
 		t.Run("idempotency-ttl", func(t *testing.T) {
 			enqueue := func() string {
 				return p.Must(201, "/v1/jobs", `{"kind":"kept"}`, "Idempotency-Key", "k").Str("job.id")
@@ -36,6 +37,9 @@ func TestSettingsOfServeHaveTheirEffect(t *testing.T) {
 			// By default there are 10 s between two passes.
 			apitest.Within(t, "ten passes of the reaper", time.Minute, func() bool { return p.passes("run-reaper") >= 10 })
 		})
+		t.Run("verbose", func(t *testing.T) {
+			apitest.Await(t, "a line about a health check", func() bool { return healthCheck.MatchString(p.log.String()) })
+		})
 		if engine == store.Postgres {
 			t.Run("pg-max-conns", func(t *testing.T) {
 				if got := fmt.Sprint(p.Get("/readyz?verbose").At("replica.pool.max")); got != "7" {
@@ -45,6 +49,8 @@ func TestSettingsOfServeHaveTheirEffect(t *testing.T) {
 		}
 	})
 }
+
+var healthCheck = regexp.MustCompile(`level=DEBUG .*/readyz`)
 
 // passes is how many passes of a loop have ended.
 func (p *process) passes(loop string) (n int64) {
