@@ -56,6 +56,10 @@ type Config struct {
 	// PassEvery, unless zero, is the longest pause between two passes of any loop.
 	// Tests set it, which do not wait for a pass of once an hour.
 	PassEvery time.Duration
+
+	// PollEvery, unless zero, is how often a waiting claim looks for work that nobody
+	// woke it for. Tests set it, which wait for the waking alone.
+	PollEvery time.Duration
 }
 
 // What Notify hears, in the words of systemd.
@@ -108,6 +112,7 @@ func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	measured := metrics.New(c.Version)
 	bus := notify.New(s, c.Log, notify.Waits{})
 	hub := jobs.NewHub(bus)
+	hub.PollEvery = cmp.Or(c.PollEvery, hub.PollEvery)
 	runner := newRunner(c, s, slices.Concat(control.StoreLoops(s), []control.Loop{verifier.Loop(), control.SweepLoop(ttl)}, control.LoginLoops(),
 		workers.Loops(), jobs.Loops(hub, c.reapEvery(), c.Log), []control.Loop{jobs.FiguresLoop(measured.SetQueue)})...)
 	if runner != nil {

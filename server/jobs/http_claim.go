@@ -13,8 +13,8 @@ import (
 	"github.com/stint-run/stint/server/web"
 )
 
-// pollEvery is how often a waiting claim looks for work that nobody woke it
-// for: another replica's, or work that has become due.
+// pollEvery is the pause after which who found nothing looks again: a waiting
+// claim by itself, a client when it is told so.
 const pollEvery = time.Second
 
 type claimInput struct {
@@ -151,7 +151,7 @@ func (h *routes) await(ctx context.Context, in *claimInput) bool {
 	if left <= 0 {
 		return false
 	}
-	timer := time.NewTimer(min(left, pollEvery))
+	timer := time.NewTimer(min(left, h.hub.PollEvery))
 	defer timer.Stop()
 	select {
 	case <-in.wait.wake:

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"sync"
+	"time"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server/notify"
@@ -15,6 +16,9 @@ const hintTopic = "jobs"
 // again, and may find nothing. A notification that is lost, and work that becomes
 // due, are found by the waiting claim's own polling.
 type Hub struct {
+	// PollEvery is how often a waiting claim looks for work that nobody woke it for.
+	PollEvery time.Duration
+
 	bus     *notify.Bus
 	mu      sync.Mutex
 	waiting map[topic]map[chan struct{}]bool
@@ -26,7 +30,7 @@ type topic struct{ ownerID, kind string }
 // NewHub is a hub without anybody waiting. The bus joins it to those of the other
 // replicas; without any it is nil.
 func NewHub(bus *notify.Bus) *Hub {
-	h := &Hub{bus: bus, waiting: map[topic]map[chan struct{}]bool{}}
+	h := &Hub{PollEvery: pollEvery, bus: bus, waiting: map[topic]map[chan struct{}]bool{}}
 	bus.On(hintTopic, h.hear)
 	return h
 }
