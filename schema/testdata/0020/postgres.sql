@@ -368,32 +368,32 @@ WITH (fillfactor='85');
 -- Data for Name: idempotency_keys; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.idempotency_keys VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'tok', 'POST /v1/jobs', 'k', 'f', 201, '{"kept":true}', '2026-03-04 10:51:07.890123+05:45', '', NULL);
+INSERT INTO public.idempotency_keys VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'tok', 'POST /v1/jobs', 'k', 'f', 201, '{"kept":true}', '2026-03-04 10:51:07.890123+05:45', '', NULL);
 
 
 --
 -- Data for Name: job_kinds; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.job_kinds VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.job_kinds VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'discover', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.job_kinds VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'sync', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.job_kinds VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'review', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 604800);
+INSERT INTO public.job_kinds VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.job_kinds VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'discover', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.job_kinds VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'sync', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.job_kinds VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'review', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 604800);
 
 
 --
 -- Data for Name: jobs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b12-9ab6-974231365c38', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'pending', NULL, 'issue:github:github.com/acme/widget#7', 'repo_01a22da6-759c-705f-a504-82c7e323ebb3', 7, '{}', 3, '2026-03-04 11:51:07.890123+05:45', 0, 5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
-INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b0f-b4f8-4b960620537f', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'pending', NULL, 'key-g', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b10-94d9-650bf1434442', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'pending', NULL, 'key-h', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b01-8a3e-9cbcce5e8236', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'succeeded', NULL, 'key-a', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '[1,null]', NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
-INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b06-87ee-7f66caea8f13', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'failed', NULL, 'key-b', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
-INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b0b-b09b-e1411326ffe0', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'pending', NULL, 'key-d', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b0c-a8ba-99609ec69a88', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'claimed', NULL, 'key-e', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'RIBRLRJLGTT2PZVHKLUT4DQV3F.job_01a22da6-759c-7b0c-a8ba-99609ec69a88', 'w', '2026-03-04 10:52:07.890123+05:45', NULL, NULL, NULL, NULL, '{"done":1}', NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b0e-80d4-d7b67d7858e2', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'claimed', NULL, 'key-f', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'RIBRLRJLGTT2PZVHKLUT4DQV3F.job_01a22da6-759c-7b0e-80d4-d7b67d7858e2', 'w', '2026-03-04 10:52:07.890123+05:45', '{"payload":{"n":9007199254740993,"s":"ü"},"priority":3,"run_at":null,"max_attempts":1,"timeout_seconds":86400,"traceparent":null}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22da6-759c-7b09-9fa4-6784ecc83715', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'implement', 'cancelled', NULL, 'key-c', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:52:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'kept', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
+INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-717a-b4d1-fb5896d5ed77', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'pending', NULL, 'issue:github:github.com/acme/widget#7', 'repo_01a22dc7-9799-76f7-b140-d9bdf2516ef5', 7, '{}', 3, '2026-03-04 11:51:07.890123+05:45', 0, 5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
+INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-7176-ac55-bdf208c80ac4', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'pending', NULL, 'key-g', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-7178-ae63-84f52be4527d', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'pending', NULL, 'key-h', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-7169-be76-030ef03648b0', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'succeeded', NULL, 'key-a', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '[1,null]', NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
+INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-716d-b150-e9281daf7c0e', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'failed', NULL, 'key-b', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
+INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-7173-b542-d9c7d7ad7f2e', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'pending', NULL, 'key-d', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-7174-9497-5f9a5008a217', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'claimed', NULL, 'key-e', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'MCS6WQTKCXFE7TUZPKPTKTM7TG.job_01a22dc7-979a-7174-9497-5f9a5008a217', 'w', '2026-03-04 10:52:07.890123+05:45', NULL, NULL, NULL, NULL, '{"done":1}', NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-7175-9566-e1d7931e4fc1', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'claimed', NULL, 'key-f', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'MCS6WQTKCXFE7TUZPKPTKTM7TG.job_01a22dc7-979a-7175-9566-e1d7931e4fc1', 'w', '2026-03-04 10:52:07.890123+05:45', '{"payload":{"n":9007199254740993,"s":"ü"},"priority":3,"run_at":null,"max_attempts":1,"timeout_seconds":86400,"traceparent":null}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-7171-910d-463e4109f848', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'cancelled', NULL, 'key-c', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:52:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'kept', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
 
 
 --
@@ -407,8 +407,8 @@ INSERT INTO public.leases VALUES ('run-reaper', 'kept', 1, '2026-03-04 10:51:07.
 -- Data for Name: login_links; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.login_links VALUES ('8d10313c3fd70e3e255a6907018210d4dd46a092c31fe946c3222cdb3e2978ae', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', NULL, NULL, NULL);
-INSERT INTO public.login_links VALUES ('b1e9af551641f5391da98b0ecae79d52992a4d8ec9de16167b4fa67d4a3b1075', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
+INSERT INTO public.login_links VALUES ('c5365c90167374bec6ebce1ca5fd669dbefd80c16290b9964c6bb92272b0fdd8', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', NULL, NULL, NULL);
+INSERT INTO public.login_links VALUES ('3ef17f12c82b46f94f80a934539e17d641179a74fff34d08ece7fcfd7ed87a6f', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
 
 
 --
@@ -422,55 +422,55 @@ INSERT INTO public.meta VALUES ('kept', 'yes');
 -- Data for Name: owners; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.owners VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'keeper', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.owners VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'keeper', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: proposal_transitions; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.proposal_transitions VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'prop_01a22da6-75dc-79f5-ae6e-f09cb7bd68a2', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'prop_01a22da6-75de-74d4-b721-ea7bf6bbacec', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'prop_01a22da6-75de-74d4-b721-ea7bf6bbacec', 2, 'open', 'merged', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'prop_01a22da6-75e0-799b-9278-4a18b5146cdb', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'prop_01a22da6-75e0-799b-9278-4a18b5146cdb', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'prop_01a22da6-75e3-7573-a96d-55dc16d3f5cd', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'prop_01a22da6-75e3-7573-a96d-55dc16d3f5cd', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'prop_01a22da6-75e3-7573-a96d-55dc16d3f5cd', 3, 'closed', 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'prop_01a22dc7-97a5-7c03-98da-0f2a378d4431', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'prop_01a22dc7-97a7-796e-b0e7-85886609aa84', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'prop_01a22dc7-97a7-796e-b0e7-85886609aa84', 2, 'open', 'merged', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'prop_01a22dc7-97a8-7e91-90cb-7254698efd88', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'prop_01a22dc7-97a8-7e91-90cb-7254698efd88', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'prop_01a22dc7-97a9-7dc9-b58b-21599e077b53', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'prop_01a22dc7-97a9-7dc9-b58b-21599e077b53', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'prop_01a22dc7-97a9-7dc9-b58b-21599e077b53', 3, 'closed', 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: proposals; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.proposals VALUES ('prop_01a22da6-75dc-79f5-ae6e-f09cb7bd68a2', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'repo_01a22da6-75dc-7415-bac8-076f9f5460ff', 'main', 'fix-a', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22da6-75b3-7351-97c7-00e5f03c45b4', 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.proposals VALUES ('prop_01a22da6-75de-74d4-b721-ea7bf6bbacec', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'repo_01a22da6-75dc-7415-bac8-076f9f5460ff', 'main', 'fix-b', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'merged', 'https://example.org/7', 'run_01a22da6-75b3-7351-97c7-00e5f03c45b4', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposals VALUES ('prop_01a22da6-75e0-799b-9278-4a18b5146cdb', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'repo_01a22da6-75dc-7415-bac8-076f9f5460ff', 'main', 'fix-c', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'closed', 'https://example.org/7', 'run_01a22da6-75b3-7351-97c7-00e5f03c45b4', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposals VALUES ('prop_01a22da6-75e3-7573-a96d-55dc16d3f5cd', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'repo_01a22da6-75dc-7415-bac8-076f9f5460ff', 'main', 'fix-d', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22da6-75b3-7351-97c7-00e5f03c45b4', 3, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.proposals VALUES ('prop_01a22dc7-97a5-7c03-98da-0f2a378d4431', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'repo_01a22dc7-97a5-740f-8754-74ec4137e4a7', 'main', 'fix-a', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22dc7-979d-7970-a896-e1858f260b02', 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.proposals VALUES ('prop_01a22dc7-97a7-796e-b0e7-85886609aa84', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'repo_01a22dc7-97a5-740f-8754-74ec4137e4a7', 'main', 'fix-b', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'merged', 'https://example.org/7', 'run_01a22dc7-979d-7970-a896-e1858f260b02', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposals VALUES ('prop_01a22dc7-97a8-7e91-90cb-7254698efd88', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'repo_01a22dc7-97a5-740f-8754-74ec4137e4a7', 'main', 'fix-c', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'closed', 'https://example.org/7', 'run_01a22dc7-979d-7970-a896-e1858f260b02', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposals VALUES ('prop_01a22dc7-97a9-7dc9-b58b-21599e077b53', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'repo_01a22dc7-97a5-740f-8754-74ec4137e4a7', 'main', 'fix-d', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22dc7-979d-7970-a896-e1858f260b02', 3, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
 
 
 --
 -- Data for Name: repo_names; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.repo_names VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'github', 'github.com', 'acme', 'gadget', 'repo_01a22da6-759c-705f-a504-82c7e323ebb3', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repo_names VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'github', 'github.com', 'acme', 'gadget', 'repo_01a22dc7-9799-76f7-b140-d9bdf2516ef5', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: repos; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.repos VALUES ('repo_01a22da6-759c-705f-a504-82c7e323ebb3', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'github', 'github.com', 'Acme', 'Widget', NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.repos VALUES ('repo_01a22da6-75dc-7415-bac8-076f9f5460ff', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'gitea', 'git.example.org', 'Acme', 'Site', 'main', NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repos VALUES ('repo_01a22dc7-9799-76f7-b140-d9bdf2516ef5', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'github', 'github.com', 'Acme', 'Widget', NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repos VALUES ('repo_01a22dc7-97a5-740f-8754-74ec4137e4a7', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'gitea', 'git.example.org', 'Acme', 'Site', 'main', NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: run_logs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.run_logs VALUES ('run_01a22da6-75b3-7351-97c7-00e5f03c45b4', 64, 1, 'kept
+INSERT INTO public.run_logs VALUES ('run_01a22dc7-979d-7970-a896-e1858f260b02', 64, 1, 'kept
 ', 5, '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.run_logs VALUES ('run_01a22da6-75b3-7351-97c7-00e5f03c45b4', 128, 2, 'kept
+INSERT INTO public.run_logs VALUES ('run_01a22dc7-979d-7970-a896-e1858f260b02', 128, 2, 'kept
 ', 10, '2026-03-04 10:51:07.890123+05:45');
 
 
@@ -478,12 +478,12 @@ INSERT INTO public.run_logs VALUES ('run_01a22da6-75b3-7351-97c7-00e5f03c45b4', 
 -- Data for Name: runs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.runs VALUES ('run_01a22da6-75b3-736c-abc5-0c7d86917131', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'job', NULL, 'job_01a22da6-759c-7b0c-a8ba-99609ec69a88', NULL, 'running', 1, 'w', '3d8272cd6f48050e1a991a8cb87311511cdb12e5443748c4f9e03121688118bd', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22da6-75b3-736e-b214-3164c11980c3', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'job', NULL, 'job_01a22da6-759c-7b0e-80d4-d7b67d7858e2', NULL, 'running', 1, 'w', '9d3262e79300cb975912117b4fc16ee41b5646f1dfa3f64899a3f7d05f247307', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22da6-75b3-7363-b654-5cef9147edcb', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'job', NULL, 'job_01a22da6-759c-7b06-87ee-7f66caea8f13', NULL, 'failed', 1, 'w', 'cd6c126e7537f090756992945bb7371e40470492ce8a2ff0acc37b6c8fc4107a', NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22da6-75b3-7367-85b3-f8c96685cd7f', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'job', NULL, 'job_01a22da6-759c-7b09-9fa4-6784ecc83715', NULL, 'cancelled', 1, 'w', '7724fd7e785fb6b6e1c1ec6ec29518ab1181f1f658381d5df67d36d02414af2e', NULL, 'snoozed', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22da6-75b3-736a-b77e-96dac001844c', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'job', NULL, 'job_01a22da6-759c-7b0b-b09b-e1411326ffe0', NULL, 'cancelled', 1, 'w', 'a6fc4857bc7f10fcaf4528e3437e86679bc74a10fd9cedebb67b7d852e644f4a', NULL, 'released', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22da6-75b3-7351-97c7-00e5f03c45b4', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'job', NULL, 'job_01a22da6-759c-7b01-8a3e-9cbcce5e8236', NULL, 'succeeded', 1, 'w', '9c1a80673c14acd4633b42efdd3c81ca917b0e66e42a31e0032c38669bce1712', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', 'The result was no JSON: ü');
+INSERT INTO public.runs VALUES ('run_01a22dc7-979d-797d-b63d-cfcefb88e45d', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'job', NULL, 'job_01a22dc7-979a-7174-9497-5f9a5008a217', NULL, 'running', 1, 'w', 'b62f205b14ff201a08b82402d13170010d022fc26614e47d3422e3a02cba8cac', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22dc7-979d-7980-af45-398c530dbd01', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'job', NULL, 'job_01a22dc7-979a-7175-9566-e1d7931e4fc1', NULL, 'running', 1, 'w', '09d2b26dc1560884204c24703f2e0c7602e9bdb3401c2f1cb2f59b0c4876dffa', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22dc7-979d-7976-903c-b99b42731da3', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'job', NULL, 'job_01a22dc7-979a-716d-b150-e9281daf7c0e', NULL, 'failed', 1, 'w', 'd06920f29255bcd36d501ad9fc97cbc91e26d073c8dfdd491c0146cd1ef19ef6', NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22dc7-979d-7979-a487-8a97a062e2df', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'job', NULL, 'job_01a22dc7-979a-7171-910d-463e4109f848', NULL, 'cancelled', 1, 'w', '26f1ad6db96d6a3dce04679ce8b7f2fbd6b125a46098a874814b9436dec92f6f', NULL, 'snoozed', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22dc7-979d-797b-984b-231003c0ba43', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'job', NULL, 'job_01a22dc7-979a-7173-b542-d9c7d7ad7f2e', NULL, 'cancelled', 1, 'w', 'c4524ebeb8fad2a68cd2ca966857c579b2830af926c4459ba873cf8ba406031a', NULL, 'released', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22dc7-979d-7970-a896-e1858f260b02', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'job', NULL, 'job_01a22dc7-979a-7169-be76-030ef03648b0', NULL, 'succeeded', 1, 'w', 'b2171595b53788aaab9f88e1f1dfd859dfff374e54fae3c1853ad31ef4361029', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', 'The result was no JSON: ü');
 
 
 --
@@ -516,15 +516,15 @@ INSERT INTO public.schema_migrations VALUES ('0020', '2cea085f89cb00cb5dbf478a63
 -- Data for Name: tokens; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.tokens VALUES ('tok_01a22da6-7596-7271-a0b9-d5521044892e', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'kept', '17411d68d92b203664304899e2f1e0d329add848c2f5592669b35c461ce44e2f', '["admin"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'bearer', NULL);
-INSERT INTO public.tokens VALUES ('tok_01a22da6-75f7-7483-8dae-4258c159915b', 'own_01a22da6-7592-731f-8d21-a4824bba2773', 'kept', 'ea382084d916a5dbed0ee0f3d57fa65c40dcd6d2be29c92110eebefca3e98f96', '["jobs:read"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'session', NULL);
+INSERT INTO public.tokens VALUES ('tok_01a22dc7-9795-7c5d-904e-5d3feb487b3f', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'kept', '559e2c6d23eb2e8eec3af507be5f7977bd1a72a1c68a71a53c2734f02c056f0f', '["admin"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'bearer', NULL);
+INSERT INTO public.tokens VALUES ('tok_01a22dc7-97ac-7bc6-82e8-45a2cd7f70ce', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'kept', '9a5fede02ff1070149e6ab1232518f656df8573faaf84a5ec953bbcb0209cf77', '["jobs:read"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'session', NULL);
 
 
 --
 -- Data for Name: workers; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.workers VALUES ('own_01a22da6-7592-731f-8d21-a4824bba2773', 'w', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.workers VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'w', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
