@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,26 +102,61 @@ func TestForcedRestoreReplacesNothingOfOthers(t *testing.T) {
 		}
 		return url
 	}
+	killed := db("killed.db", "pragma journal_mode=wal", "create table a (x)")
+	leaveLog(t, killed)
 	for _, tt := range []struct{ url, says string }{
 		{"sqlite:" + s.write(t, "notes.txt", []byte("notes")), "notes.txt is no SQLite database: it is not replaced; move it away"},
 		{"sqlite:" + s.write(t, "x.db", []byte(strings.Repeat("x", 9000))), "is no SQLite database"},
 		{db("rails.db", "create table schema_migrations (version text)", "create table b (x)", "create table a (x)"),
 			"is a database of another program, with the tables a, b: it is not replaced; move it away"},
 		{db("wal.db", "pragma journal_mode=wal", "create table a (x)"), "with the tables a:"},
+		{killed, "with the tables a:"},
 		{db("fresh.db"), ""},
 		{db("begun.db", "create table schema_migrations (version text)"), ""},
-		{db("older.db", "create table a (x)", "create table jobs (id text)"), ""},
+		{db("near.db", "create table users (x)", "create table jobs (id text)", "create table schema_migrations (version text)"), "with the tables jobs, users:"},
+		{db("older.db", "create table jobs (id text)", "create table schema_migrations (version text primary key, checksum text)"), ""},
+		{db("odd.db", "create table a (x)", "pragma writable_schema = on; update sqlite_schema set sql = 'nonsense'"), ""},
 	} {
 		path := strings.TrimPrefix(tt.url, "sqlite:")
-		before, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := filesOf(t, path)
 		_, stderr, code := command(t, []string{"STINT_DB=" + tt.url}, "backup", "restore", "--force", s.file)
-		after, err := os.ReadFile(path)
-		kept := bytes.Equal(before, after)
-		if refused := tt.says != ""; err != nil || refused != (code == 1) || refused != kept || !strings.Contains(stderr, tt.says) {
-			t.Errorf("%s: exit %d %q, kept %v, %v; want %q", path, code, stderr, kept, err, tt.says)
+		after := filesOf(t, path)
+		delete(before, path+"-shm") // memory that processes share, made of the log
+		delete(after, path+"-shm")
+		kept := maps.Equal(before, after)
+		if refused := tt.says != ""; refused != (code == 1) || refused != kept || !strings.Contains(stderr, tt.says) {
+			t.Errorf("%s: exit %d %q, kept %v; want %q", path, code, stderr, kept, tt.says)
 		}
 	}
+}
+
+// leaveLog leaves a database as a process that was killed does, with its log beside it.
+func leaveLog(t *testing.T, url string) {
+	t.Helper()
+	db := dbtest.Connect(t, url)
+	_, err := db.ExecContext(t.Context(), "insert into a values (1)")
+	left := filesOf(t, strings.TrimPrefix(url, "sqlite:"))
+	if err = errors.Join(err, db.Close()); err != nil || len(left) != 3 {
+		t.Fatalf("%d files were left, %v", len(left), err)
+	}
+	for name, text := range left {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// filesOf are a database and what SQLite keeps beside it, by name.
+func filesOf(t *testing.T, path string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		text, err := os.ReadFile(name)
+		if err == nil {
+			out[name] = string(text)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	return out
 }

@@ -171,8 +171,8 @@ type Querier interface {
 	// Ends a token; 0 rows if it is unknown or ended before.
 	TokenRevoke(ctx context.Context, arg TokenRevokeParams) (int64, error)
 	// Ends what the tokens of a JSON list of ids made. Those that ended before come
-	// too: what they made may live. Where rows lock, they do in the order of ids, as
-	// for whoever notes that tokens were used. Index tokens_by_maker.
+	// too: what they made may live. PostgreSQL locks the rows in the order of ids, as the
+	// writer of last_used_at does: so the two cannot deadlock. Index tokens_by_maker.
 	TokenRevokeMade(ctx context.Context, arg TokenRevokeMadeParams) ([]TokenRevokeMadeRow, error)
 	// Notes when a token was last seen; never moves the note back.
 	TokenSetLastUsed(ctx context.Context, arg TokenSetLastUsedParams) (int64, error)

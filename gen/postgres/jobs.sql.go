@@ -793,7 +793,7 @@ const JobLockByKeys = `-- name: JobLockByKeys :many
 select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at, j.timeout_seconds
 from jobs j
 where j.owner_id || '' = $1 -- leaves the primary key as the only index
-    and j.state || '' in ('pending', 'claimed')
+    and j.state || '' in ('pending', 'claimed') -- live; finished_at would offer jobs_live_key
     and j.id = any(array(
         select l.id
         from json_array_elements_text(cast(cast($2 as text) as json)) t(key)
@@ -871,7 +871,7 @@ const JobLockIssues = `-- name: JobLockIssues :many
 select j.id, j.kind
 from jobs j
 where j.owner_id || '' = $1 -- leaves the primary key as the only index
-    and j.state || '' in ('pending', 'claimed')
+    and j.state || '' in ('pending', 'claimed') -- live; finished_at would offer jobs_live_key
     and j.id = any(array(
         select i.id
         from jobs i
@@ -920,7 +920,7 @@ func (q *Queries) JobLockIssues(ctx context.Context, arg JobLockIssuesParams) ([
 const JobLockOverdue = `-- name: JobLockOverdue :many
 select j.id, j.owner_id, j.kind, j.state, j.waiting_for, j.key, j.repo_id, j.issue_number, j.payload, j.priority, j.run_at, j.attempt, j.max_attempts, j.lease_token, j.claimed_by, j.lease_expires_at, j.again, j.follows, j.followed_by, j.cancel_requested_at, j.progress, j.result, j.error, j.concurrency_key, j.traceparent, j.actor, j.acted_at, j.created_at, j.updated_at, j.finished_at, j.timeout_seconds, r.deadline_at
 from jobs j
-left join lateral (
+left join lateral ( -- one seek a job, whatever the statistics
     select d.deadline_at
     from runs d
     where d.owner_id = j.owner_id
@@ -1218,8 +1218,8 @@ update jobs
 set key = cast($1 as text) || cast(issue_number as text),
     updated_at = case when updated_at > $2 and updated_at <= $3 then updated_at else $2 end
 where owner_id || '' = $4 -- leaves the primary key as the only index
+    and state || '' in ('pending', 'claimed') -- live; finished_at would offer jobs_live_key
     and id = any(array(select json_array_elements_text(cast(cast($5 as text) as json))))
-    and state || '' in ('pending', 'claimed')
 `
 
 type JobRekeyParams = model.JobRekeyParams

@@ -246,8 +246,8 @@ type TokenRevokeMadeParams = model.TokenRevokeMadeParams
 type TokenRevokeMadeRow = model.TokenRevokeMadeRow
 
 // Ends what the tokens of a JSON list of ids made. Those that ended before come
-// too: what they made may live. Where rows lock, they do in the order of ids, as
-// for whoever notes that tokens were used. Index tokens_by_maker.
+// too: what they made may live. PostgreSQL locks the rows in the order of ids, as the
+// writer of last_used_at does: so the two cannot deadlock. Index tokens_by_maker.
 func (q *Queries) TokenRevokeMade(ctx context.Context, arg TokenRevokeMadeParams) ([]TokenRevokeMadeRow, error) {
 	rows, err := q.db.Query(ctx, TokenRevokeMade, arg.RevokedAt, arg.OwnerID, arg.Makers)
 	if err != nil {

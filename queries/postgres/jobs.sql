@@ -156,7 +156,7 @@ for update;
 select j.*
 from jobs j
 where j.owner_id || '' = @owner_id -- leaves the primary key as the only index
-    and j.state || '' in ('pending', 'claimed')
+    and j.state || '' in ('pending', 'claimed') -- live; finished_at would offer jobs_live_key
     and j.id = any(array(
         select l.id
         from json_array_elements_text(cast(cast(@keys as text) as json)) t(key)
@@ -179,7 +179,7 @@ for update;
 select j.id, j.kind
 from jobs j
 where j.owner_id || '' = @owner_id -- leaves the primary key as the only index
-    and j.state || '' in ('pending', 'claimed')
+    and j.state || '' in ('pending', 'claimed') -- live; finished_at would offer jobs_live_key
     and j.id = any(array(
         select i.id
         from jobs i
@@ -199,7 +199,7 @@ for update;
 -- Indexes jobs_claimed and runs_running_job.
 select sqlc.embed(j), r.deadline_at
 from jobs j
-left join lateral (
+left join lateral ( -- one seek a job, whatever the statistics
     select d.deadline_at
     from runs d
     where d.owner_id = j.owner_id
@@ -221,8 +221,8 @@ update jobs
 set key = cast(@prefix as text) || cast(issue_number as text),
     updated_at = case when updated_at > @now and updated_at <= @latest then updated_at else @now end
 where owner_id || '' = @owner_id -- leaves the primary key as the only index
-    and id = any(array(select json_array_elements_text(cast(cast(@ids as text) as json))))
-    and state || '' in ('pending', 'claimed');
+    and state || '' in ('pending', 'claimed') -- live; finished_at would offer jobs_live_key
+    and id = any(array(select json_array_elements_text(cast(cast(@ids as text) as json))));
 
 -- name: JobRenew :one
 -- A heartbeat: one statement, heap-only. A call by anybody but the holder changes

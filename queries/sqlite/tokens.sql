@@ -17,8 +17,8 @@ where owner_id = @owner_id
 
 -- name: TokenRevokeMade :many
 -- Ends what the tokens of a JSON list of ids made. Those that ended before come
--- too: what they made may live. Where rows lock, they do in the order of ids, as
--- for whoever notes that tokens were used. Index tokens_by_maker.
+-- too: what they made may live. PostgreSQL locks the rows in the order of ids, as the
+-- writer of last_used_at does: so the two cannot deadlock. Index tokens_by_maker.
 update tokens
 set revoked_at = coalesce(revoked_at, @revoked_at)
 where owner_id = @owner_id

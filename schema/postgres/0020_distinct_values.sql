@@ -1,9 +1,9 @@
 -- migrate:up
 
--- How many values a column has, as PostgreSQL is to assume from its next ANALYZE on.
--- Prepared statements have one plan for all values. Where ANALYZE finds one value
--- alone, since every job has ended well or one author made all, that plan would read
--- the list of everything and test each row, and be kept when other values come.
+-- How many values PostgreSQL is to assume in a column. A prepared statement has one
+-- plan for all values. If ANALYZE finds a single value (every job succeeded, one author
+-- made all), that plan reads the list of all rows and tests each, and it stays when
+-- other values come.
 alter table jobs
     alter column state set (n_distinct = 5),
     alter column key set (n_distinct = 100);
@@ -12,6 +12,7 @@ alter table proposals
     alter column state set (n_distinct = 3),
     alter column stream set (n_distinct = 10),
     alter column author set (n_distinct = 10);
+analyze jobs, runs, proposals; -- from which on it holds; it reads a sample
 
 -- migrate:down
 alter table jobs alter column state reset (n_distinct), alter column key reset (n_distinct);

@@ -1,4 +1,5 @@
-// Package bounded reads files whole, but none that never ends.
+// Package bounded reads a whole file into memory, up to a bound: a device or a pipe
+// without an end is refused.
 package bounded
 
 import (
@@ -7,8 +8,7 @@ import (
 	"os"
 )
 
-// File is what a file holds, an error if that is more than most bytes. So a device
-// or a pipe that never ends is refused.
+// File is what a file holds, an error if that is more than most bytes.
 func File(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -22,8 +22,8 @@ type lineage struct {
 
 // end ends what makers made, who have ended, and all that those made. Whoever writes
 // several tokens locks them in the order of ids, so all are found first, and one
-// statement ends them. It waits for what they are making at that moment, which is
-// looked for afterwards, so that nothing slips through.
+// statement ends them. That statement waits for transactions in which these tokens make
+// others; the next round finds those.
 func (l *lineage) end(ctx context.Context, makers []string) error {
 	for len(makers) > 0 {
 		all, err := l.below(ctx, makers)
@@ -37,8 +37,8 @@ func (l *lineage) end(ctx context.Context, makers []string) error {
 	return nil
 }
 
-// below is makers and all whom they, and those, made; each once, since SQL can let
-// two tokens make each other.
+// below are makers and every token they made, directly or not, each once: rows changed
+// by hand may name each other as makers.
 func (l *lineage) below(ctx context.Context, makers []string) (all []string, err error) {
 	met := map[string]bool{}
 	for len(makers) > 0 {

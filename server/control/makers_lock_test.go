@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/server/apitest"
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/store"
@@ -51,11 +52,11 @@ func (f family) meetsWriterOf(low, high, root string) {
 			return err
 		}
 		go func() { revoked <- f.revokeOnce(root) }()
-		f.awaitLock()
+		apitest.Await(f.T, "the revocation waits for a lock", f.lockAwaited)
 		return used(q, high)
 	})
 	if err != nil || runs != 1 {
-		f.Errorf("the writer ran %d times, %v", runs, err)
+		f.Fatalf("the writer ran %d times, %v", runs, err)
 	}
 	if err := <-revoked; err != nil {
 		f.Error(err)
@@ -74,10 +75,7 @@ func (f family) revokeOnce(id string) error {
 	})
 }
 
-// awaitLock returns once a session of the database waits for a lock.
-func (f family) awaitLock() {
-	f.Helper()
-	for waiting := 0; waiting == 0; {
-		waiting = dbtest.Get[int](f.T, f.s, "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
-	}
+// lockAwaited reports whether a session of the database waits for a lock.
+func (f family) lockAwaited() bool {
+	return dbtest.Get[int](f.T, f.s, "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") > 0
 }

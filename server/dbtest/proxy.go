@@ -157,6 +157,16 @@ func (p *Proxy) serve(client net.Conn) {
 	wg.Wait()
 }
 
+// cut is where to cut for what the client says.
+func (p *Proxy) cut(msg []byte) Cut {
+	p.mu.Lock()
+	defer p.mu.Unlock() // also if OnMsg ends the test
+	if p.OnMsg == nil {
+		return Pass
+	}
+	return p.OnMsg(msg)
+}
+
 // forward passes on what the client says until it is to be cut.
 func (p *Proxy) forward(client, server net.Conn, deaf chan struct{}) {
 	buf := make([]byte, 64<<10)
@@ -169,12 +179,7 @@ func (p *Proxy) forward(client, server net.Conn, deaf chan struct{}) {
 		if p.frozen(client) {
 			continue
 		}
-		what := Pass
-		p.mu.Lock()
-		if p.OnMsg != nil {
-			what = p.OnMsg(buf[:n])
-		}
-		p.mu.Unlock()
+		what := p.cut(buf[:n])
 		switch what {
 		case Before:
 			server.Close()

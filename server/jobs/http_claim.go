@@ -13,8 +13,8 @@ import (
 	"github.com/stint-run/stint/server/web"
 )
 
-// pollEvery is the pause after which who found nothing looks again: a waiting
-// claim by itself, a client when it is told so.
+// pollEvery is how long to wait before looking for work again: a waiting claim does
+// so by itself, a client is told so in poll_after_ms.
 const pollEvery = time.Second
 
 type claimInput struct {

@@ -7,8 +7,9 @@
 // The gate asks an engine for the plan of every generated statement and refuses
 // a sort, a read of a whole table or index, and a condition that is tested row by
 // row. PostgreSQL shows such conditions as filters of the node that reads the
-// alias, or as index conditions behind a gap in the columns of the index. SQLite does not show them, so there the gate reads the statement itself:
-// it splits each WHERE and ON into conditions, finds the alias that each one
+// alias, or as index conditions behind a gap in the index's columns. SQLite shows
+// neither, so there the gate reads the statement itself: it splits each WHERE and ON
+// into conditions, finds the alias that each one
 // names (names without an alias by the catalog), and looks for the condition in
 // the index seek of that alias: in a term that no other condition has, or in the
 // predicate of the partial index. What is left over is tested row by row.

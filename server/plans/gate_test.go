@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -97,7 +98,8 @@ func chooseIndexes(t *testing.T, s *store.Store, all []statement) {
 			t.Fatal(err)
 		}
 		plan.walk(func(n node) {
-			if uneven[n.Table] == "" || wholeTables[st.name] {
+			table := cmp.Or(n.Table, g.indexes[n.Index].table) // a bitmap of an index names no table
+			if uneven[table] == "" || wholeTables[st.name] {
 				return
 			}
 			if n.Type == "Seq Scan" || len(g.behindGap(n)) > 0 {

@@ -27,6 +27,7 @@ var planted = []struct {
 	{"a sort", `select id from jobs where owner_id = $1 order by updated_at desc limit 10`, none},
 	{"a sort of a page", `select id from jobs where owner_id = $1 and (created_at, id) < ($2, $3) order by created_at desc, id limit 10`, none},
 	{"half a keyset", `select id from jobs where owner_id = $1 and created_at <= $2 and (created_at, id) < ($2, $3) and state = 'failed' order by id desc limit 10`, none},
+	{"a range behind a gap", `select id from runs where owner_id = $1 and status = 'failed' and id < 'run_5' limit 10`, none},
 	{"a scan", `select id from jobs where lower(kind) = $1 limit 10`, none},
 	{"a count of everything", `select count(*) from jobs where kind = $1`, none},
 	{"an offset", `select id from jobs order by created_at desc, id desc limit 10 offset 1000`, none},

@@ -8,7 +8,7 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
-// took are the parameters of a statement up to a release, where the builds after it have others.
+// took has, by release, the parameters of statements that later builds call with others; they hold up to that release.
 var took = map[string]map[string]any{
 	"0001": {
 		"IdempotencyKeyInsert": struct {

@@ -42,8 +42,8 @@ var details = map[string]string{
 	CausePooler:     "A transaction pooler stands before the database: the server needs --pg-exec-mode exec.",
 }
 
-// standing is a cause that no waiting ends: what is asked is refused, and others may
-// be served all the same.
+// standing reports whether a cause refuses one request and not all. Waiting does not
+// change it.
 func standing(cause string) bool { return cause == CauseRights || cause == CauseEncoding }
 
 // refusesWrites reports whether a transaction failed for a reason that others

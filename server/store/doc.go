@@ -13,11 +13,10 @@
 //   - It is made by the pool, with the settings that every value depends on, and
 //     learns which process of the server works for it: poolConfig in postgres.go,
 //     Waits.settings in waits.go, know in pgbeside.go.
-//   - Who needs one takes a place at the gate, if there is one: background passes
-//     have half of the pool. pg.acquire in pgacquire.go; pg.background in
-//     postgres.go.
-//   - Then they queue for a connection that comes back, or for the right to make
-//     one, of which a few are made at once: pgqueue.go.
+//   - Background passes first take a place at a gate, which leaves half of the pool
+//     to requests: pg.acquire in pgacquire.go, pg.background in postgres.go.
+//   - Then the caller waits for a connection that is given back, or makes one; at
+//     most four are made at once: pgqueue.go.
 //   - One that lay idle is tried before it is taken, and passed over if nobody
 //     answers on it: pg.take in pgacquire.go.
 //   - Each statement on it is watched: it runs to its end though its caller gives

@@ -160,7 +160,7 @@ func TestConnectionThatIsTerminatedWhileItIsMadeIsMadeAnew(t *testing.T) {
 		p.OnMsg = func(msg []byte) dbtest.Cut {
 			if bytes.Contains(msg, []byte("set plan_cache_mode")) && terminated.Add(1) <= 2 {
 				dbtest.SQL(t, direct, `select pg_terminate_backend(pid, 10000) from pg_stat_activity
-					where datname = current_database() and pid <> pg_backend_pid()`)
+					where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`)
 			}
 			return dbtest.Pass
 		}

@@ -71,8 +71,8 @@ func (p *pg) acquire(ctx context.Context, until time.Time, check checking) (*pgC
 }
 
 // take passes over connections that nobody answers on, and over a session that was
-// terminated while it was made: a server that goes down refuses the next one in
-// other words.
+// terminated while it was made: a server that shuts down refuses the next
+// connection with another code, so this ends.
 func (p *pg) take(ctx context.Context, check checking) (*pgxpool.Conn, error) {
 	for {
 		conn, err := p.queue.acquire(ctx)

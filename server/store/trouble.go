@@ -24,8 +24,7 @@ type trouble struct {
 	passes bool   // it may end without a person
 }
 
-// troubles are all that this package knows, the telling ones first: one error can be
-// several.
+// troubles is searched in order, the most specific first: an error can match several.
 var troubles = []trouble{
 	{is: anyOf(syscall.ENOSPC, syscall.EDQUOT), words: "the disk is full", passes: true},
 	{is: anyOf(syscall.EFBIG), words: "the disk is full, or the file may not grow", passes: true},
@@ -65,19 +64,20 @@ var troubles = []trouble{
 	{is: anyOf(context.DeadlineExceeded), cause: CauseAway},
 }
 
-// anyOf is one of errs.
+// anyOf matches an error that is one of errs.
 func anyOf(errs ...error) func(error) bool {
 	return func(err error) bool {
 		return slices.ContainsFunc(errs, func(one error) bool { return errors.Is(err, one) })
 	}
 }
 
-// refusedAs is a code of schema: a connection that was made and not taken.
+// refusedAs matches errors with one of the codes of schema: a connection that was made
+// and not taken.
 func refusedAs(codes ...string) func(error) bool {
 	return func(err error) bool { return slices.Contains(codes, schema.Code(err)) }
 }
 
-// sqlState is an SQLSTATE, or the class that it begins with.
+// sqlState matches errors whose SQLSTATE begins with one of these.
 func sqlState(begins ...string) func(error) bool {
 	return func(err error) bool {
 		got := schema.SQLState(err)
@@ -85,7 +85,7 @@ func sqlState(begins ...string) func(error) bool {
 	}
 }
 
-// sqliteCode is a primary result code of SQLite.
+// sqliteCode matches errors whose primary result code of SQLite is one of these.
 func sqliteCode(codes ...int) func(error) bool {
 	return func(err error) bool { return slices.Contains(codes, schema.SQLiteCode(err)&0xff) }
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// How much of a body that nobody wants is read, and for how long, which is never longer than a body may
-// take.
+// Bounds for reading a body that no handler wants. It is never read for longer than a
+// body may take (bodyTime).
 const (
 	readOnBytes = 64 << 20
 	readOnTime  = 10 * time.Second

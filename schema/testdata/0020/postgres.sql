@@ -368,32 +368,32 @@ WITH (fillfactor='85');
 -- Data for Name: idempotency_keys; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.idempotency_keys VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'tok', 'POST /v1/jobs', 'k', 'f', 201, '{"kept":true}', '2026-03-04 10:51:07.890123+05:45', '', NULL);
+INSERT INTO public.idempotency_keys VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'tok', 'POST /v1/jobs', 'k', 'f', 201, '{"kept":true}', '2026-03-04 10:51:07.890123+05:45', '', NULL);
 
 
 --
 -- Data for Name: job_kinds; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.job_kinds VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.job_kinds VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'discover', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.job_kinds VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'sync', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.job_kinds VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'review', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 604800);
+INSERT INTO public.job_kinds VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.job_kinds VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'discover', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.job_kinds VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'sync', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.job_kinds VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'review', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 604800);
 
 
 --
 -- Data for Name: jobs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-717a-b4d1-fb5896d5ed77', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'pending', NULL, 'issue:github:github.com/acme/widget#7', 'repo_01a22dc7-9799-76f7-b140-d9bdf2516ef5', 7, '{}', 3, '2026-03-04 11:51:07.890123+05:45', 0, 5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
-INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-7176-ac55-bdf208c80ac4', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'pending', NULL, 'key-g', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-7178-ae63-84f52be4527d', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'pending', NULL, 'key-h', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-7169-be76-030ef03648b0', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'succeeded', NULL, 'key-a', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '[1,null]', NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
-INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-716d-b150-e9281daf7c0e', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'failed', NULL, 'key-b', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
-INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-7173-b542-d9c7d7ad7f2e', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'pending', NULL, 'key-d', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-7174-9497-5f9a5008a217', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'claimed', NULL, 'key-e', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'MCS6WQTKCXFE7TUZPKPTKTM7TG.job_01a22dc7-979a-7174-9497-5f9a5008a217', 'w', '2026-03-04 10:52:07.890123+05:45', NULL, NULL, NULL, NULL, '{"done":1}', NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-7175-9566-e1d7931e4fc1', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'claimed', NULL, 'key-f', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'MCS6WQTKCXFE7TUZPKPTKTM7TG.job_01a22dc7-979a-7175-9566-e1d7931e4fc1', 'w', '2026-03-04 10:52:07.890123+05:45', '{"payload":{"n":9007199254740993,"s":"ü"},"priority":3,"run_at":null,"max_attempts":1,"timeout_seconds":86400,"traceparent":null}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22dc7-979a-7171-910d-463e4109f848', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'implement', 'cancelled', NULL, 'key-c', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:52:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'kept', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
+INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-7184-be3f-32a2f4dd253e', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'pending', NULL, 'issue:github:github.com/acme/widget#7', 'repo_01a22df2-5a7c-7528-8f47-4d4435205fb8', 7, '{}', 3, '2026-03-04 11:51:07.890123+05:45', 0, 5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
+INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-7180-a6cb-c4dad7037812', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'pending', NULL, 'key-g', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-7181-896c-c6bf30774f43', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'pending', NULL, 'key-h', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-716e-a7a3-cda75b780a5a', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'succeeded', NULL, 'key-a', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '[1,null]', NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
+INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-7175-9deb-19b36f0d1e6a', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'failed', NULL, 'key-b', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
+INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-717a-8480-b144667860e6', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'pending', NULL, 'key-d', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-717c-97a4-435c368e9e32', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'claimed', NULL, 'key-e', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'KWU7ONVKTANVVIN2HR7QSMUU5B.job_01a22df2-5a7d-717c-97a4-435c368e9e32', 'w', '2026-03-04 10:52:07.890123+05:45', NULL, NULL, NULL, NULL, '{"done":1}', NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-717e-9174-e69eba75bb77', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'claimed', NULL, 'key-f', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'KWU7ONVKTANVVIN2HR7QSMUU5B.job_01a22df2-5a7d-717e-9174-e69eba75bb77', 'w', '2026-03-04 10:52:07.890123+05:45', '{"payload":{"n":9007199254740993,"s":"ü"},"priority":3,"run_at":null,"max_attempts":1,"timeout_seconds":86400,"traceparent":null}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-7178-b7e5-cf2057604260', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'cancelled', NULL, 'key-c', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:52:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'kept', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
 
 
 --
@@ -407,8 +407,8 @@ INSERT INTO public.leases VALUES ('run-reaper', 'kept', 1, '2026-03-04 10:51:07.
 -- Data for Name: login_links; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.login_links VALUES ('c5365c90167374bec6ebce1ca5fd669dbefd80c16290b9964c6bb92272b0fdd8', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', NULL, NULL, NULL);
-INSERT INTO public.login_links VALUES ('3ef17f12c82b46f94f80a934539e17d641179a74fff34d08ece7fcfd7ed87a6f', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
+INSERT INTO public.login_links VALUES ('5143d69f7ff573e24444b80e4092c06e3f9f7276de9e66362c7d30e9d9d2cfda', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', NULL, NULL, NULL);
+INSERT INTO public.login_links VALUES ('989c2dc4eba454bc29fa004c5623bc8647e7b43c3aa50c3b76d3801def9c90c2', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
 
 
 --
@@ -422,55 +422,55 @@ INSERT INTO public.meta VALUES ('kept', 'yes');
 -- Data for Name: owners; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.owners VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'keeper', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.owners VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'keeper', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: proposal_transitions; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.proposal_transitions VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'prop_01a22dc7-97a5-7c03-98da-0f2a378d4431', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'prop_01a22dc7-97a7-796e-b0e7-85886609aa84', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'prop_01a22dc7-97a7-796e-b0e7-85886609aa84', 2, 'open', 'merged', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'prop_01a22dc7-97a8-7e91-90cb-7254698efd88', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'prop_01a22dc7-97a8-7e91-90cb-7254698efd88', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'prop_01a22dc7-97a9-7dc9-b58b-21599e077b53', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'prop_01a22dc7-97a9-7dc9-b58b-21599e077b53', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'prop_01a22dc7-97a9-7dc9-b58b-21599e077b53', 3, 'closed', 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'prop_01a22df2-5a8c-771e-a02e-b9c8d2971e37', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'prop_01a22df2-5a8e-7728-9ea1-75226b90c60d', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'prop_01a22df2-5a8e-7728-9ea1-75226b90c60d', 2, 'open', 'merged', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'prop_01a22df2-5a90-701d-ae32-47d79f704b5e', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'prop_01a22df2-5a90-701d-ae32-47d79f704b5e', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'prop_01a22df2-5a90-7db2-b808-e1f150c87377', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'prop_01a22df2-5a90-7db2-b808-e1f150c87377', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'prop_01a22df2-5a90-7db2-b808-e1f150c87377', 3, 'closed', 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: proposals; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.proposals VALUES ('prop_01a22dc7-97a5-7c03-98da-0f2a378d4431', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'repo_01a22dc7-97a5-740f-8754-74ec4137e4a7', 'main', 'fix-a', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22dc7-979d-7970-a896-e1858f260b02', 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.proposals VALUES ('prop_01a22dc7-97a7-796e-b0e7-85886609aa84', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'repo_01a22dc7-97a5-740f-8754-74ec4137e4a7', 'main', 'fix-b', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'merged', 'https://example.org/7', 'run_01a22dc7-979d-7970-a896-e1858f260b02', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposals VALUES ('prop_01a22dc7-97a8-7e91-90cb-7254698efd88', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'repo_01a22dc7-97a5-740f-8754-74ec4137e4a7', 'main', 'fix-c', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'closed', 'https://example.org/7', 'run_01a22dc7-979d-7970-a896-e1858f260b02', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposals VALUES ('prop_01a22dc7-97a9-7dc9-b58b-21599e077b53', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'repo_01a22dc7-97a5-740f-8754-74ec4137e4a7', 'main', 'fix-d', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22dc7-979d-7970-a896-e1858f260b02', 3, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.proposals VALUES ('prop_01a22df2-5a8c-771e-a02e-b9c8d2971e37', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'repo_01a22df2-5a8b-7c56-b08d-12614df3f5bb', 'main', 'fix-a', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22df2-5a82-7256-aa25-3bb71e648d7c', 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.proposals VALUES ('prop_01a22df2-5a8e-7728-9ea1-75226b90c60d', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'repo_01a22df2-5a8b-7c56-b08d-12614df3f5bb', 'main', 'fix-b', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'merged', 'https://example.org/7', 'run_01a22df2-5a82-7256-aa25-3bb71e648d7c', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposals VALUES ('prop_01a22df2-5a90-701d-ae32-47d79f704b5e', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'repo_01a22df2-5a8b-7c56-b08d-12614df3f5bb', 'main', 'fix-c', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'closed', 'https://example.org/7', 'run_01a22df2-5a82-7256-aa25-3bb71e648d7c', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposals VALUES ('prop_01a22df2-5a90-7db2-b808-e1f150c87377', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'repo_01a22df2-5a8b-7c56-b08d-12614df3f5bb', 'main', 'fix-d', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22df2-5a82-7256-aa25-3bb71e648d7c', 3, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
 
 
 --
 -- Data for Name: repo_names; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.repo_names VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'github', 'github.com', 'acme', 'gadget', 'repo_01a22dc7-9799-76f7-b140-d9bdf2516ef5', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repo_names VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'github', 'github.com', 'acme', 'gadget', 'repo_01a22df2-5a7c-7528-8f47-4d4435205fb8', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: repos; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.repos VALUES ('repo_01a22dc7-9799-76f7-b140-d9bdf2516ef5', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'github', 'github.com', 'Acme', 'Widget', NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.repos VALUES ('repo_01a22dc7-97a5-740f-8754-74ec4137e4a7', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'gitea', 'git.example.org', 'Acme', 'Site', 'main', NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repos VALUES ('repo_01a22df2-5a7c-7528-8f47-4d4435205fb8', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'github', 'github.com', 'Acme', 'Widget', NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repos VALUES ('repo_01a22df2-5a8b-7c56-b08d-12614df3f5bb', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'gitea', 'git.example.org', 'Acme', 'Site', 'main', NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: run_logs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.run_logs VALUES ('run_01a22dc7-979d-7970-a896-e1858f260b02', 64, 1, 'kept
+INSERT INTO public.run_logs VALUES ('run_01a22df2-5a82-7256-aa25-3bb71e648d7c', 64, 1, 'kept
 ', 5, '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.run_logs VALUES ('run_01a22dc7-979d-7970-a896-e1858f260b02', 128, 2, 'kept
+INSERT INTO public.run_logs VALUES ('run_01a22df2-5a82-7256-aa25-3bb71e648d7c', 128, 2, 'kept
 ', 10, '2026-03-04 10:51:07.890123+05:45');
 
 
@@ -478,12 +478,12 @@ INSERT INTO public.run_logs VALUES ('run_01a22dc7-979d-7970-a896-e1858f260b02', 
 -- Data for Name: runs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.runs VALUES ('run_01a22dc7-979d-797d-b63d-cfcefb88e45d', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'job', NULL, 'job_01a22dc7-979a-7174-9497-5f9a5008a217', NULL, 'running', 1, 'w', 'b62f205b14ff201a08b82402d13170010d022fc26614e47d3422e3a02cba8cac', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22dc7-979d-7980-af45-398c530dbd01', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'job', NULL, 'job_01a22dc7-979a-7175-9566-e1d7931e4fc1', NULL, 'running', 1, 'w', '09d2b26dc1560884204c24703f2e0c7602e9bdb3401c2f1cb2f59b0c4876dffa', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22dc7-979d-7976-903c-b99b42731da3', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'job', NULL, 'job_01a22dc7-979a-716d-b150-e9281daf7c0e', NULL, 'failed', 1, 'w', 'd06920f29255bcd36d501ad9fc97cbc91e26d073c8dfdd491c0146cd1ef19ef6', NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22dc7-979d-7979-a487-8a97a062e2df', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'job', NULL, 'job_01a22dc7-979a-7171-910d-463e4109f848', NULL, 'cancelled', 1, 'w', '26f1ad6db96d6a3dce04679ce8b7f2fbd6b125a46098a874814b9436dec92f6f', NULL, 'snoozed', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22dc7-979d-797b-984b-231003c0ba43', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'job', NULL, 'job_01a22dc7-979a-7173-b542-d9c7d7ad7f2e', NULL, 'cancelled', 1, 'w', 'c4524ebeb8fad2a68cd2ca966857c579b2830af926c4459ba873cf8ba406031a', NULL, 'released', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22dc7-979d-7970-a896-e1858f260b02', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'job', NULL, 'job_01a22dc7-979a-7169-be76-030ef03648b0', NULL, 'succeeded', 1, 'w', 'b2171595b53788aaab9f88e1f1dfd859dfff374e54fae3c1853ad31ef4361029', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', 'The result was no JSON: ü');
+INSERT INTO public.runs VALUES ('run_01a22df2-5a82-7293-9cc1-de9200c8325f', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'job', NULL, 'job_01a22df2-5a7d-717c-97a4-435c368e9e32', NULL, 'running', 1, 'w', 'dd5eaecfb7b8ee666875ffed5f1d86270904b2f61ca9557ea6983f622a11aa55', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22df2-5a82-7296-82ef-0237034377de', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'job', NULL, 'job_01a22df2-5a7d-717e-9174-e69eba75bb77', NULL, 'running', 1, 'w', 'adfa9e36a4e93c55fd2d3a52eab1ecd9c1c832658aeeb61ca3d36c128df78d92', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22df2-5a82-7261-9379-8ad411bce18e', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'job', NULL, 'job_01a22df2-5a7d-7175-9deb-19b36f0d1e6a', NULL, 'failed', 1, 'w', '00b1eda4a98187c12a875e6671b8ee65267077ff27d21207b3f247e5084dccae', NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22df2-5a82-728b-9cd9-530ded613864', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'job', NULL, 'job_01a22df2-5a7d-7178-b7e5-cf2057604260', NULL, 'cancelled', 1, 'w', '943f38d7fc5d7e7268a7190c68d981e48eeec4026d77d869291873d26f2a5ac2', NULL, 'snoozed', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22df2-5a82-728e-909f-4684f2e7bc43', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'job', NULL, 'job_01a22df2-5a7d-717a-8480-b144667860e6', NULL, 'cancelled', 1, 'w', '21afc8d83fef3f5aecea5f14964a5d6f4f72f52961953584d9e9188654fa38fe', NULL, 'released', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22df2-5a82-7256-aa25-3bb71e648d7c', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'job', NULL, 'job_01a22df2-5a7d-716e-a7a3-cda75b780a5a', NULL, 'succeeded', 1, 'w', 'f051e5109363dec02e5493cffe1676a6a969f5fe69fc909d20a1b5d03abddeaa', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', 'The result was no JSON: ü');
 
 
 --
@@ -509,22 +509,22 @@ INSERT INTO public.schema_migrations VALUES ('0016', '57cc3b97e45bcb859ac50cdac5
 INSERT INTO public.schema_migrations VALUES ('0017', 'aed1cf73baa78d6968d4bd202da2606237309fd2aaaa03c11d9dbad3ed3b7266');
 INSERT INTO public.schema_migrations VALUES ('0018', '7f7400f2c49a84175e3d8e11d57dee91c3960fe1a16b31822fb420d2ca8ca58f');
 INSERT INTO public.schema_migrations VALUES ('0019', '1a7ad69bf675005d6337ae6203834d6ce3f588bcf940b83855b8f340b6d937ba');
-INSERT INTO public.schema_migrations VALUES ('0020', '2cea085f89cb00cb5dbf478a6371e75f51c782a3abed077e0205586410593e98');
+INSERT INTO public.schema_migrations VALUES ('0020', 'adc60e917e4d54d84cfaf416974d64914dea283aeb65645f3670b1fa361d8877');
 
 
 --
 -- Data for Name: tokens; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.tokens VALUES ('tok_01a22dc7-9795-7c5d-904e-5d3feb487b3f', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'kept', '559e2c6d23eb2e8eec3af507be5f7977bd1a72a1c68a71a53c2734f02c056f0f', '["admin"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'bearer', NULL);
-INSERT INTO public.tokens VALUES ('tok_01a22dc7-97ac-7bc6-82e8-45a2cd7f70ce', 'own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'kept', '9a5fede02ff1070149e6ab1232518f656df8573faaf84a5ec953bbcb0209cf77', '["jobs:read"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'session', NULL);
+INSERT INTO public.tokens VALUES ('tok_01a22df2-5a77-73ed-bc4e-c90cdfafdd9c', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'kept', 'e2da3c6c9b59b17f3d4b15f9b19495e177fe1f6113ae3a5c8937ad3078c05128', '["admin"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'bearer', NULL);
+INSERT INTO public.tokens VALUES ('tok_01a22df2-5a93-77ab-9304-567804f1807a', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'kept', '6ed4889aef1e26337548c87fe2323c9bfdde0af0d754f62b5706b9ce1db289da', '["jobs:read"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'session', NULL);
 
 
 --
 -- Data for Name: workers; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.workers VALUES ('own_01a22dc7-9793-7b48-8d6f-f0b0d0ed6761', 'w', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.workers VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'w', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --

@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// partial is a file on its way to its name: alone in a folder beside that, which a
-// lock tells from those of processes that were killed. The lock is the folder's,
-// since on some systems one of the file would keep SQLite out.
+// partial is a file on its way to its name, alone in a folder beside that. A lock on
+// the folder tells it from the folders of killed processes. The folder is locked and
+// not the file: on some systems a lock on the file would keep SQLite out.
 type partial struct {
 	path, final string
 	dir         *os.File
@@ -49,6 +49,9 @@ func newLocked(final string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := os.Chmod(name, 0o700); err != nil && !errors.Is(err, fs.ErrNotExist) { // the umask may have taken too much
+			return nil, errors.Join(err, os.Remove(name))
+		}
 		dir, err := lockDir(name)
 		if errors.Is(err, errLocked) || errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -59,7 +62,7 @@ func newLocked(final string) (*os.File, error) {
 		if err != nil {
 			return nil, errors.Join(err, os.Remove(name))
 		}
-		return dir, os.Chmod(name, 0o700)
+		return dir, nil
 	}
 }
 

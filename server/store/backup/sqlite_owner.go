@@ -8,8 +8,9 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
+
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/stint-run/stint/schema"
 	"github.com/stint-run/stint/server/store"
@@ -19,14 +20,10 @@ import (
 const moveAway = "it is not replaced; move it away, or name another path with --db"
 
 // notOurs refuses to replace a database of another program: one that has tables, but
-// none that the restored copy has too. One that cannot be read is not asked.
-func notOurs(ctx context.Context, path, restored string) error {
-	there, err := tablesOf(ctx, path)
-	if err != nil || len(there) == 0 {
-		return err
-	}
-	ours, err := tablesOf(ctx, restored)
-	if err != nil || slices.ContainsFunc(there, func(name string) bool { return slices.Contains(ours, name) }) {
+// not the versions table of Stint. One that is too broken to be read is not asked.
+func notOurs(ctx context.Context, path string) error {
+	there, ours, err := contents(ctx, path)
+	if err != nil || ours || len(there) == 0 {
 		return err
 	}
 	more := ""
@@ -39,31 +36,47 @@ func notOurs(ctx context.Context, path, restored string) error {
 // maxNamed is how many tables a refusal names.
 const maxNamed = 5
 
-// tablesOf are the tables of a database, in order; none if it is not there, or too
-// broken to be read. schema_migrations is left out: many programs have one.
-func tablesOf(ctx context.Context, path string) (names []string, err error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// contents are the tables of a database, in order, and whether they are Stint's: many
+// programs have a schema_migrations, but not with checksums. There are none if the
+// database is not there, or too broken to be read. Nothing is written.
+func contents(ctx context.Context, path string) (tables []string, ours bool, err error) {
+	if missing(path) {
+		return nil, false, nil
 	}
-	db, err := sql.Open("sqlite", schema.FileURI(path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(0)", "query_only(1)"}}))
+	how := url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(0)"}}
+	if missing(path+"-wal") && missing(path+"-journal") {
+		how.Set("immutable", "1") // or SQLite would make a log, and leave it
+	}
+	db, err := sql.Open("sqlite", schema.FileURI(path, how))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer db.Close()
-	const query = "select name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\' and name <> 'schema_migrations' order by name"
+	const query = `select m.name, exists (select 1 from pragma_table_info('schema_migrations') c where c.name = 'checksum')
+		from sqlite_schema m where m.type = 'table' and m.name not like 'sqlite\_%' escape '\' and m.name <> 'schema_migrations' order by m.name`
 	rows, err := db.QueryContext(ctx, query)
 	for err == nil && rows.Next() {
-		names = append(names, "")
-		err = rows.Scan(&names[len(names)-1])
+		tables = append(tables, "")
+		err = rows.Scan(&tables[len(tables)-1], &ours)
 	}
 	if err == nil {
 		err = errors.Join(rows.Err(), rows.Close())
 	}
+	return tables, ours, unreadable(path, err)
+}
+
+// unreadable is why a database cannot be asked whose it is; nil if it is broken.
+func unreadable(path string, err error) error {
 	switch {
-	case store.Damaged(err):
-		return nil, nil
-	case err != nil && store.LockTimeout(err):
-		return nil, inUse(path)
+	case err == nil, store.Damaged(err), schema.SQLiteCode(err)&0xff == sqlite3.SQLITE_ERROR: // such as an unknown file format
+		return nil
+	case store.LockTimeout(err):
+		return inUse(path)
 	}
-	return names, err
+	return fmt.Errorf("read %s, which would be replaced: %w", path, err)
+}
+
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }

@@ -49,7 +49,7 @@ func restoreSQLite(ctx context.Context, o Options) (Report, error) {
 	}
 	r.Bytes = sizeOf(o.File)
 	r.compared(c)
-	if err := notOurs(ctx, path, p.path); err != nil {
+	if err := notOurs(ctx, path); err != nil {
 		return r, err
 	}
 	if err := settle(ctx, p, o.Force); err != nil {
