@@ -12,6 +12,7 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema"
+	"github.com/stint-run/stint/server/bounded"
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/store"
@@ -98,6 +99,9 @@ func prepareOnce(ctx context.Context, c Config, s *store.Store) ([]byte, error) 
 	return control.SharedKey(ctx, s, "cursor_key")
 }
 
+// maxToken bounds the file of the owner's token, in bytes; one has some 50.
+const maxToken = 4 << 10
+
 // localOwner is the owner of an embedded database.
 const localOwner = "default"
 
@@ -110,7 +114,7 @@ func localToken(ctx context.Context, c Config, s *store.Store) error {
 		return err
 	}
 	path += ".token"
-	text, err := os.ReadFile(path)
+	text, err := bounded.File(path, maxToken)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("read the owner token: %w", err)
 	}

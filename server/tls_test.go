@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -97,8 +98,15 @@ func TestARenewedCertificateIsServedWithoutARestart(t *testing.T) {
 		{"renewed", func() { writePair(t, dir, 2, "cert.pem", "key.pem") }, 2},
 		{"half renewed", func() { writePair(t, dir, 3, "cert.pem") }, 2},
 		{"broken", func() { _ = os.WriteFile(filepath.Join(dir, "cert.pem"), []byte("junk"), 0o600) }, 2},
+		{"a pipe that nobody writes to", func() {
+			_ = os.Remove(filepath.Join(dir, "cert.pem"))
+			_ = syscall.Mkfifo(filepath.Join(dir, "cert.pem"), 0o600)
+		}, 2},
 		{"gone", func() { _ = os.Remove(filepath.Join(dir, "key.pem")) }, 2},
-		{"whole again", func() { writePair(t, dir, 4, "cert.pem", "key.pem") }, 4},
+		{"whole again", func() {
+			_ = os.Remove(filepath.Join(dir, "cert.pem"))
+			writePair(t, dir, 4, "cert.pem", "key.pem")
+		}, 4},
 	}
 	for _, step := range steps {
 		step.do()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -251,8 +252,13 @@ func TestKilledBackupLeavesNoFileUnderItsName(t *testing.T) {
 		if _, err := os.Lstat(file); !os.IsNotExist(err) {
 			t.Errorf("a killed backup left its file: %v", err)
 		}
+		own := filepath.Dir(file) + "/.b.2.partial"
+		if err := errors.Join(os.Mkdir(own, 0o700), os.WriteFile(own+"/notes", nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
 		must(t, url, "backup", "create", file)
-		onlyThere(t, filepath.Dir(file), filepath.Base(held), "b")
+		onlyThere(t, filepath.Dir(file), filepath.Base(held), filepath.Base(own), "b")
+		onlyThere(t, own, "notes")
 	})
 }
 

@@ -112,7 +112,7 @@ func openLines(cmd *cobra.Command, f *enqueueFlags) (io.ReadCloser, int, error) 
 // its items, so that an input without end has an end.
 func eachBatch(in io.Reader, kind string, fn func([]numbered) error) error {
 	lines := bufio.NewScanner(in)
-	lines.Buffer(make([]byte, 64<<10), maxLine)
+	lines.Buffer(make([]byte, 64<<10), maxLine+1) // and its end
 	var batch []numbered
 	var faults []string
 	size, n := 0, 0

@@ -743,7 +743,7 @@ const JobLock = `-- name: JobLock :one
 select id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds
 from jobs
 where id = $1
-    and owner_id = $2
+    and owner_id || '' = $2 -- leaves the primary key as the only index
 for update
 `
 
@@ -1254,8 +1254,8 @@ set lease_expires_at = least(d.deadline_at, coalesce(
 from (select 1) one
 left join runs d on d.owner_id = $6 and d.job_id = $5 and d.status = 'running'
 where jobs.id = $5
-    and jobs.owner_id = $6
-    and jobs.state || '' = 'claimed' -- leaves the primary key as the only index
+    and jobs.owner_id || '' = $6 -- leaves the primary key as the only index
+    and jobs.state || '' = 'claimed'
     and jobs.lease_token = $7
 returning jobs.lease_expires_at, jobs.cancel_requested_at, jobs.claimed_by, d.deadline_at
 `
@@ -1572,8 +1572,8 @@ set state = $1,
     claimed_by = null,
     lease_expires_at = null
 where id = $16
-    and owner_id = $17
-    and state || '' = 'claimed' -- leaves the primary key as the only index
+    and owner_id || '' = $17 -- leaves the primary key as the only index
+    and state || '' = 'claimed'
     and lease_token = $18
     and lease_expires_at = $19
 returning id, owner_id, kind, state, waiting_for, key, repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds

@@ -1595,8 +1595,8 @@ set state = ?1,
     claimed_by = null,
     lease_expires_at = null
 where id = ?16
-    and owner_id = ?17
-    and state || '' = 'claimed' -- leaves the primary key as the only index
+    and owner_id || '' = ?17 -- leaves the primary key as the only index
+    and state || '' = 'claimed'
     and lease_token = ?18
     and lease_expires_at = ?19
 returning id, owner_id, kind, state, waiting_for, "key", repo_id, issue_number, payload, priority, run_at, attempt, max_attempts, lease_token, claimed_by, lease_expires_at, again, follows, followed_by, cancel_requested_at, progress, result, error, concurrency_key, traceparent, actor, acted_at, created_at, updated_at, finished_at, timeout_seconds

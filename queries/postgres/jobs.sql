@@ -146,7 +146,7 @@ cross join lateral (
 select *
 from jobs
 where id = @id
-    and owner_id = @owner_id
+    and owner_id || '' = @owner_id -- leaves the primary key as the only index
 for update;
 
 -- name: JobLockByKeys :many
@@ -244,7 +244,7 @@ set lease_expires_at = least(d.deadline_at, coalesce(
 from (select 1) one
 left join runs d on d.owner_id = @owner_id and d.job_id = @id and d.status = 'running'
 where jobs.id = @id
-    and jobs.owner_id = @owner_id
-    and jobs.state || '' = 'claimed' -- leaves the primary key as the only index
+    and jobs.owner_id || '' = @owner_id -- leaves the primary key as the only index
+    and jobs.state || '' = 'claimed'
     and jobs.lease_token = @lease_token
 returning jobs.lease_expires_at, jobs.cancel_requested_at, jobs.claimed_by, d.deadline_at;

@@ -193,8 +193,8 @@ set state = @state,
     claimed_by = null,
     lease_expires_at = null
 where id = @id
-    and owner_id = @owner_id
-    and state || '' = 'claimed' -- leaves the primary key as the only index
+    and owner_id || '' = @owner_id -- leaves the primary key as the only index
+    and state || '' = 'claimed'
     and lease_token = @lease_token
     and lease_expires_at = @lease_expires_at
 returning *;

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/stint-run/stint/schema"
+	"github.com/stint-run/stint/server/bounded"
 )
 
 // ErrServed: another process serves this SQLite file.
@@ -77,7 +78,7 @@ func sign(f *os.File) error {
 
 // holder is who holds the file; it may be about to sign.
 func holder(name string) string {
-	text, err := os.ReadFile(name)
+	text, err := bounded.File(name, 1<<10)
 	if line := strings.TrimSpace(string(text)); err == nil && line != "" {
 		return line
 	}

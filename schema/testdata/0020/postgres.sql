@@ -368,32 +368,32 @@ WITH (fillfactor='85');
 -- Data for Name: idempotency_keys; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.idempotency_keys VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'tok', 'POST /v1/jobs', 'k', 'f', 201, '{"kept":true}', '2026-03-04 10:51:07.890123+05:45', '', NULL);
+INSERT INTO public.idempotency_keys VALUES ('own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'tok', 'POST /v1/jobs', 'k', 'f', 201, '{"kept":true}', '2026-03-04 10:51:07.890123+05:45', '', NULL);
 
 
 --
 -- Data for Name: job_kinds; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.job_kinds VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.job_kinds VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'discover', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.job_kinds VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'sync', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.job_kinds VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'review', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 604800);
+INSERT INTO public.job_kinds VALUES ('own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'implement', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.job_kinds VALUES ('own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'discover', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.job_kinds VALUES ('own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'sync', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.job_kinds VALUES ('own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'review', 60, 5, 5, 3600, NULL, NULL, 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 604800);
 
 
 --
 -- Data for Name: jobs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-7184-be3f-32a2f4dd253e', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'pending', NULL, 'issue:github:github.com/acme/widget#7', 'repo_01a22df2-5a7c-7528-8f47-4d4435205fb8', 7, '{}', 3, '2026-03-04 11:51:07.890123+05:45', 0, 5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
-INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-7180-a6cb-c4dad7037812', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'pending', NULL, 'key-g', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-7181-896c-c6bf30774f43', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'pending', NULL, 'key-h', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-716e-a7a3-cda75b780a5a', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'succeeded', NULL, 'key-a', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '[1,null]', NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
-INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-7175-9deb-19b36f0d1e6a', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'failed', NULL, 'key-b', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
-INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-717a-8480-b144667860e6', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'pending', NULL, 'key-d', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-717c-97a4-435c368e9e32', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'claimed', NULL, 'key-e', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'KWU7ONVKTANVVIN2HR7QSMUU5B.job_01a22df2-5a7d-717c-97a4-435c368e9e32', 'w', '2026-03-04 10:52:07.890123+05:45', NULL, NULL, NULL, NULL, '{"done":1}', NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-717e-9174-e69eba75bb77', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'claimed', NULL, 'key-f', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'KWU7ONVKTANVVIN2HR7QSMUU5B.job_01a22df2-5a7d-717e-9174-e69eba75bb77', 'w', '2026-03-04 10:52:07.890123+05:45', '{"payload":{"n":9007199254740993,"s":"ü"},"priority":3,"run_at":null,"max_attempts":1,"timeout_seconds":86400,"traceparent":null}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
-INSERT INTO public.jobs VALUES ('job_01a22df2-5a7d-7178-b7e5-cf2057604260', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'implement', 'cancelled', NULL, 'key-c', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:52:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'kept', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
+INSERT INTO public.jobs VALUES ('job_01a22df6-5c84-7847-8a40-e30387c7f59e', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'implement', 'pending', NULL, 'issue:github:github.com/acme/widget#7', 'repo_01a22df6-5c83-7e5a-a64c-d98159287888', 7, '{}', 3, '2026-03-04 11:51:07.890123+05:45', 0, 5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
+INSERT INTO public.jobs VALUES ('job_01a22df6-5c84-7843-934c-6d5a9bbe18a8', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'implement', 'pending', NULL, 'key-g', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22df6-5c84-7845-8dde-8877434f78f0', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'implement', 'pending', NULL, 'key-h', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22df6-5c84-7837-b434-b27ed032d66c', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'implement', 'succeeded', NULL, 'key-a', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '[1,null]', NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
+INSERT INTO public.jobs VALUES ('job_01a22df6-5c84-783d-a42c-aadb19caed19', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'implement', 'failed', NULL, 'key-b', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
+INSERT INTO public.jobs VALUES ('job_01a22df6-5c84-7840-abb8-72746297b02f', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'implement', 'pending', NULL, 'key-d', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22df6-5c84-7841-9664-9ee9ebfd7526', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'implement', 'claimed', NULL, 'key-e', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'ZTWKLPGR7WBI54GFHRMTHZZSX2.job_01a22df6-5c84-7841-9664-9ee9ebfd7526', 'w', '2026-03-04 10:52:07.890123+05:45', NULL, NULL, NULL, NULL, '{"done":1}', NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22df6-5c84-7842-82dd-7b016e8b94bb', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'implement', 'claimed', NULL, 'key-f', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:51:07.890123+05:45', 1, 1, 'ZTWKLPGR7WBI54GFHRMTHZZSX2.job_01a22df6-5c84-7842-82dd-7b016e8b94bb', 'w', '2026-03-04 10:52:07.890123+05:45', '{"payload":{"n":9007199254740993,"s":"ü"},"priority":3,"run_at":null,"max_attempts":1,"timeout_seconds":86400,"traceparent":null}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, 86400);
+INSERT INTO public.jobs VALUES ('job_01a22df6-5c84-783f-8335-732027a1f0af', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'implement', 'cancelled', NULL, 'key-c', NULL, NULL, '{"n":9007199254740993,"s":"ü"}', 3, '2026-03-04 10:52:07.890123+05:45', 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'kept', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', 86400);
 
 
 --
@@ -407,8 +407,8 @@ INSERT INTO public.leases VALUES ('run-reaper', 'kept', 1, '2026-03-04 10:51:07.
 -- Data for Name: login_links; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.login_links VALUES ('5143d69f7ff573e24444b80e4092c06e3f9f7276de9e66362c7d30e9d9d2cfda', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', NULL, NULL, NULL);
-INSERT INTO public.login_links VALUES ('989c2dc4eba454bc29fa004c5623bc8647e7b43c3aa50c3b76d3801def9c90c2', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
+INSERT INTO public.login_links VALUES ('fab7ee96932259a902521c438d7abe2308463de18401f1efd1b7cee3a354a9bd', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', NULL, NULL, NULL);
+INSERT INTO public.login_links VALUES ('19debfe4feceed510a7e0703d1c8748d6fc0c3e7d8f56aa513a0b2390cc35f16', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'kept', '["jobs:read"]', 3600, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:01:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, NULL);
 
 
 --
@@ -422,55 +422,55 @@ INSERT INTO public.meta VALUES ('kept', 'yes');
 -- Data for Name: owners; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.owners VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'keeper', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.owners VALUES ('own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'keeper', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: proposal_transitions; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.proposal_transitions VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'prop_01a22df2-5a8c-771e-a02e-b9c8d2971e37', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'prop_01a22df2-5a8e-7728-9ea1-75226b90c60d', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'prop_01a22df2-5a8e-7728-9ea1-75226b90c60d', 2, 'open', 'merged', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'prop_01a22df2-5a90-701d-ae32-47d79f704b5e', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'prop_01a22df2-5a90-701d-ae32-47d79f704b5e', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'prop_01a22df2-5a90-7db2-b808-e1f150c87377', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'prop_01a22df2-5a90-7db2-b808-e1f150c87377', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposal_transitions VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'prop_01a22df2-5a90-7db2-b808-e1f150c87377', 3, 'closed', 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'prop_01a22df6-5c90-716c-8cab-399937ad2f4e', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'prop_01a22df6-5c91-7c43-b3be-196d21626700', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'prop_01a22df6-5c91-7c43-b3be-196d21626700', 2, 'open', 'merged', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'prop_01a22df6-5c93-72df-a5cf-b2e557dd06b5', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'prop_01a22df6-5c93-72df-a5cf-b2e557dd06b5', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'prop_01a22df6-5c94-7136-af0a-afc749366897', 1, NULL, 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'prop_01a22df6-5c94-7136-af0a-afc749366897', 2, 'open', 'closed', 'kept', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposal_transitions VALUES ('own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'prop_01a22df6-5c94-7136-af0a-afc749366897', 3, 'closed', 'open', 'kept', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: proposals; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.proposals VALUES ('prop_01a22df2-5a8c-771e-a02e-b9c8d2971e37', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'repo_01a22df2-5a8b-7c56-b08d-12614df3f5bb', 'main', 'fix-a', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22df2-5a82-7256-aa25-3bb71e648d7c', 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
-INSERT INTO public.proposals VALUES ('prop_01a22df2-5a8e-7728-9ea1-75226b90c60d', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'repo_01a22df2-5a8b-7c56-b08d-12614df3f5bb', 'main', 'fix-b', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'merged', 'https://example.org/7', 'run_01a22df2-5a82-7256-aa25-3bb71e648d7c', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposals VALUES ('prop_01a22df2-5a90-701d-ae32-47d79f704b5e', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'repo_01a22df2-5a8b-7c56-b08d-12614df3f5bb', 'main', 'fix-c', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'closed', 'https://example.org/7', 'run_01a22df2-5a82-7256-aa25-3bb71e648d7c', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.proposals VALUES ('prop_01a22df2-5a90-7db2-b808-e1f150c87377', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'repo_01a22df2-5a8b-7c56-b08d-12614df3f5bb', 'main', 'fix-d', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22df2-5a82-7256-aa25-3bb71e648d7c', 3, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.proposals VALUES ('prop_01a22df6-5c90-716c-8cab-399937ad2f4e', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'repo_01a22df6-5c8f-7791-baf1-1ade10b7a952', 'main', 'fix-a', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22df6-5c88-7352-b23f-3f5a3aa30514', 1, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
+INSERT INTO public.proposals VALUES ('prop_01a22df6-5c91-7c43-b3be-196d21626700', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'repo_01a22df6-5c8f-7791-baf1-1ade10b7a952', 'main', 'fix-b', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'merged', 'https://example.org/7', 'run_01a22df6-5c88-7352-b23f-3f5a3aa30514', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposals VALUES ('prop_01a22df6-5c93-72df-a5cf-b2e557dd06b5', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'repo_01a22df6-5c8f-7791-baf1-1ade10b7a952', 'main', 'fix-c', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'closed', 'https://example.org/7', 'run_01a22df6-5c88-7352-b23f-3f5a3aa30514', 2, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.proposals VALUES ('prop_01a22df6-5c94-7136-af0a-afc749366897', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'repo_01a22df6-5c8f-7791-baf1-1ade10b7a952', 'main', 'fix-d', '4f2a', 'Mend <the> roof ü', 'It leaked.', 'ada', 'open', 'https://example.org/7', 'run_01a22df6-5c88-7352-b23f-3f5a3aa30514', 3, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL);
 
 
 --
 -- Data for Name: repo_names; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.repo_names VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'github', 'github.com', 'acme', 'gadget', 'repo_01a22df2-5a7c-7528-8f47-4d4435205fb8', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repo_names VALUES ('own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'github', 'github.com', 'acme', 'gadget', 'repo_01a22df6-5c83-7e5a-a64c-d98159287888', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: repos; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.repos VALUES ('repo_01a22df2-5a7c-7528-8f47-4d4435205fb8', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'github', 'github.com', 'Acme', 'Widget', NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.repos VALUES ('repo_01a22df2-5a8b-7c56-b08d-12614df3f5bb', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'gitea', 'git.example.org', 'Acme', 'Site', 'main', NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repos VALUES ('repo_01a22df6-5c83-7e5a-a64c-d98159287888', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'github', 'github.com', 'Acme', 'Widget', NULL, NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.repos VALUES ('repo_01a22df6-5c8f-7791-baf1-1ade10b7a952', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'gitea', 'git.example.org', 'Acme', 'Site', 'main', NULL, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --
 -- Data for Name: run_logs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.run_logs VALUES ('run_01a22df2-5a82-7256-aa25-3bb71e648d7c', 64, 1, 'kept
+INSERT INTO public.run_logs VALUES ('run_01a22df6-5c88-7352-b23f-3f5a3aa30514', 64, 1, 'kept
 ', 5, '2026-03-04 10:51:07.890123+05:45');
-INSERT INTO public.run_logs VALUES ('run_01a22df2-5a82-7256-aa25-3bb71e648d7c', 128, 2, 'kept
+INSERT INTO public.run_logs VALUES ('run_01a22df6-5c88-7352-b23f-3f5a3aa30514', 128, 2, 'kept
 ', 10, '2026-03-04 10:51:07.890123+05:45');
 
 
@@ -478,12 +478,12 @@ INSERT INTO public.run_logs VALUES ('run_01a22df2-5a82-7256-aa25-3bb71e648d7c', 
 -- Data for Name: runs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.runs VALUES ('run_01a22df2-5a82-7293-9cc1-de9200c8325f', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'job', NULL, 'job_01a22df2-5a7d-717c-97a4-435c368e9e32', NULL, 'running', 1, 'w', 'dd5eaecfb7b8ee666875ffed5f1d86270904b2f61ca9557ea6983f622a11aa55', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22df2-5a82-7296-82ef-0237034377de', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'job', NULL, 'job_01a22df2-5a7d-717e-9174-e69eba75bb77', NULL, 'running', 1, 'w', 'adfa9e36a4e93c55fd2d3a52eab1ecd9c1c832658aeeb61ca3d36c128df78d92', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22df2-5a82-7261-9379-8ad411bce18e', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'job', NULL, 'job_01a22df2-5a7d-7175-9deb-19b36f0d1e6a', NULL, 'failed', 1, 'w', '00b1eda4a98187c12a875e6671b8ee65267077ff27d21207b3f247e5084dccae', NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22df2-5a82-728b-9cd9-530ded613864', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'job', NULL, 'job_01a22df2-5a7d-7178-b7e5-cf2057604260', NULL, 'cancelled', 1, 'w', '943f38d7fc5d7e7268a7190c68d981e48eeec4026d77d869291873d26f2a5ac2', NULL, 'snoozed', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22df2-5a82-728e-909f-4684f2e7bc43', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'job', NULL, 'job_01a22df2-5a7d-717a-8480-b144667860e6', NULL, 'cancelled', 1, 'w', '21afc8d83fef3f5aecea5f14964a5d6f4f72f52961953584d9e9188654fa38fe', NULL, 'released', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
-INSERT INTO public.runs VALUES ('run_01a22df2-5a82-7256-aa25-3bb71e648d7c', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'job', NULL, 'job_01a22df2-5a7d-716e-a7a3-cda75b780a5a', NULL, 'succeeded', 1, 'w', 'f051e5109363dec02e5493cffe1676a6a969f5fe69fc909d20a1b5d03abddeaa', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', 'The result was no JSON: ü');
+INSERT INTO public.runs VALUES ('run_01a22df6-5c88-735e-aa7b-723d4f691f07', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'job', NULL, 'job_01a22df6-5c84-7841-9664-9ee9ebfd7526', NULL, 'running', 1, 'w', '6ecfadc7cd8803ba64a8030dfd90d62fc56ab60d73fc1af282c0679453a24270', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22df6-5c88-735f-b1e7-26f7cd79e43e', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'job', NULL, 'job_01a22df6-5c84-7842-82dd-7b016e8b94bb', NULL, 'running', 1, 'w', 'd4274de427502f424da1c3f8672aaee6351250bb47c9820e37d5a63ad9a4b721', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', NULL, '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22df6-5c88-7357-b34a-e1c44859d64c', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'job', NULL, 'job_01a22df6-5c84-783d-a42c-aadb19caed19', NULL, 'failed', 1, 'w', 'e4d76e4336c35e1126df82076c7b8467d7b2cbeb4fd0227da931364e7296bfb8', NULL, NULL, '{"code":"broken","message":"x"}', NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22df6-5c88-7359-a6c9-9b3002e993d1', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'job', NULL, 'job_01a22df6-5c84-783f-8335-732027a1f0af', NULL, 'cancelled', 1, 'w', 'e10e02e030ef5f3a90b668d8f11a6243f70b92fa1e3c30341fc571adae89f20e', NULL, 'snoozed', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22df6-5c88-735c-94da-dab91eaee8be', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'job', NULL, 'job_01a22df6-5c84-7840-abb8-72746297b02f', NULL, 'cancelled', 1, 'w', 'a6f2592379c3cd0387e1860f34cc322a187b422b966b741bcfe2d7a6be921e0d', NULL, 'released', NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', NULL);
+INSERT INTO public.runs VALUES ('run_01a22df6-5c88-7352-b23f-3f5a3aa30514', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'job', NULL, 'job_01a22df6-5c84-7837-b434-b27ed032d66c', NULL, 'succeeded', 1, 'w', 'aec685824a8757baee2553900a025dd934dd8fe0ed11ae36b7c722bbe7c3cc1b', NULL, NULL, NULL, NULL, NULL, false, 'live', 0, '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45', '2026-03-05 10:51:07.890123+05:45', 'The result was no JSON: ü');
 
 
 --
@@ -516,15 +516,15 @@ INSERT INTO public.schema_migrations VALUES ('0020', 'adc60e917e4d54d84cfaf41697
 -- Data for Name: tokens; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.tokens VALUES ('tok_01a22df2-5a77-73ed-bc4e-c90cdfafdd9c', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'kept', 'e2da3c6c9b59b17f3d4b15f9b19495e177fe1f6113ae3a5c8937ad3078c05128', '["admin"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'bearer', NULL);
-INSERT INTO public.tokens VALUES ('tok_01a22df2-5a93-77ab-9304-567804f1807a', 'own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'kept', '6ed4889aef1e26337548c87fe2323c9bfdde0af0d754f62b5706b9ce1db289da', '["jobs:read"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'session', NULL);
+INSERT INTO public.tokens VALUES ('tok_01a22df6-5c80-7155-aca2-4b892fc87c29', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'kept', 'ba291b701fbd95fab794afd9539874ee6fe7632e96fa574dd2436422747703dd', '["admin"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'bearer', NULL);
+INSERT INTO public.tokens VALUES ('tok_01a22df6-5c96-7f38-a341-427baad2746a', 'own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'kept', 'f915f734f7d0f2e39e056f5f82ef4306f822a091e4c1d12a26bee9844f35e251', '["jobs:read"]', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 11:51:07.890123+05:45', NULL, NULL, 'session', NULL);
 
 
 --
 -- Data for Name: workers; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.workers VALUES ('own_01a22df2-5a74-70f6-b71a-d8460e7d79ad', 'w', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
+INSERT INTO public.workers VALUES ('own_01a22df6-5c7d-7dec-96f7-5e0d0c70ec6d', 'w', '2026-03-04 10:51:07.890123+05:45', '2026-03-04 10:51:07.890123+05:45');
 
 
 --

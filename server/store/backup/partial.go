@@ -19,6 +19,9 @@ type partial struct {
 	dir         *os.File
 }
 
+// partialFile is the name of the file in its folder.
+const partialFile = "file"
+
 // newPartial makes an empty file for its owner's eyes only: a backup holds the
 // hashes of tokens and the key of cursors.
 func newPartial(final string) (partial, error) {
@@ -27,7 +30,7 @@ func newPartial(final string) (partial, error) {
 	if err != nil {
 		return partial{}, err
 	}
-	p := partial{filepath.Join(dir.Name(), "file"), final, dir}
+	p := partial{filepath.Join(dir.Name(), partialFile), final, dir}
 	f, err := os.OpenFile(p.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err == nil {
 		err = errors.Join(f.Chmod(0o600), f.Close()) // the umask may have taken too much
@@ -151,6 +154,9 @@ func (p partial) replace() error {
 
 // discard removes what was not placed.
 func (p partial) discard() {
-	_ = os.RemoveAll(p.dir.Name()) // what stays is the next one's to remove
+	path := filepath.Join(p.dir.Name(), partialFile)
+	for _, name := range append(besides(path), path, p.dir.Name()) {
+		_ = os.Remove(name) // a folder with more in it is somebody's own, and stays
+	}
 	_ = p.dir.Close()
 }
