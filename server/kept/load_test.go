@@ -2,16 +2,14 @@ package kept
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
 
-	"github.com/stint-run/stint/gen/model"
-	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/dbtest"
-	"github.com/stint-run/stint/server/jobs"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -20,9 +18,9 @@ import (
 func TestUpgradeBesideRunningWorkFailsNothing(t *testing.T) {
 	t.Parallel()
 	url := restore(t, store.Postgres, filepath.Join(dbtest.Root(t), "schema", "testdata", "0010"))
-	s := dbtest.Open(t, store.Config{URL: url})
-	owner, err := s.OwnerGetByName(t.Context(), model.OwnerGetByNameParams{Name: keptOwner})
-	if err != nil {
+	db := dbtest.Connect(t, url)
+	var owner string
+	if err := db.QueryRow("select id from owners where name = $1", keptOwner).Scan(&owner); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -30,8 +28,8 @@ func TestUpgradeBesideRunningWorkFailsNothing(t *testing.T) {
 	var rounds atomic.Int64
 	for w := range 6 {
 		wg.Go(func() {
-			for ctx.Err() == nil {
-				if err := round(t.Context(), s, owner.ID, fmt.Sprint("kind-", w)); err != nil {
+			for n := 0; ctx.Err() == nil; n++ {
+				if err := round(t.Context(), db, owner, fmt.Sprint("kind-", w), fmt.Sprintf("load-%d-%d", w, n)); err != nil {
 					t.Error(err)
 					return
 				}
@@ -42,7 +40,7 @@ func TestUpgradeBesideRunningWorkFailsNothing(t *testing.T) {
 	upgrade(t, url)
 	stop()
 	wg.Wait()
-	s.Close() // what the connections counted is told when they end
+	db.Close() // what the connections counted is told when they end
 	var deadlocks int
 	if err := dbtest.Connect(t, url).QueryRow("select deadlocks from pg_stat_database where datname = current_database()").Scan(&deadlocks); err != nil {
 		t.Fatal(err)
@@ -52,38 +50,41 @@ func TestUpgradeBesideRunningWorkFailsNothing(t *testing.T) {
 	}
 }
 
-// round is a job's life, and a pass of the reaper.
-func round(ctx context.Context, s *store.Store, owner, kind string) error {
-	now := dbtest.T0.Add(keptFor)
-	var held model.Job
-	for _, step := range []func(q model.Querier) error{
-		func(q model.Querier) error {
-			_, err := jobs.Enqueue(ctx, q, now, owner, []jobs.EnqueueIn{{Kind: kind}})
-			return err
-		},
-		func(q model.Querier) error {
-			out, err := jobs.Claim(ctx, q, now, jobs.ClaimIn{OwnerID: owner, Worker: "w", Kinds: []string{kind}, Limit: 1})
-			if err == nil && len(out.Jobs) == 1 {
-				held = out.Jobs[0].Job
-			}
-			return err
-		},
-		func(q model.Querier) error {
-			_, err := jobs.Heartbeat(ctx, q, now, jobs.HeartbeatIn{OwnerID: owner, ID: held.ID, LeaseToken: *held.LeaseToken, Progress: coltype.JSON(`1`)})
-			return err
-		},
-		func(q model.Querier) error {
-			_, err := jobs.Reap(ctx, q, now, "", jobs.Jitter)
-			return err
-		},
-		func(q model.Querier) error {
-			_, err := jobs.Finish(ctx, q, now, jobs.FinishIn{OwnerID: owner, ID: held.ID, LeaseToken: *held.LeaseToken, Action: jobs.Complete})
-			return err
-		},
+// round is a job's life and a pass of the reaper, in transactions that lock as those
+// of the release do. It is written for the release's columns, which every later
+// schema has.
+func round(ctx context.Context, db *sql.DB, owner, kind, id string) error {
+	for _, tx := range [][]string{
+		{`insert into jobs (id, owner_id, kind, state, payload, priority, run_at, attempt, max_attempts, created_at, updated_at)
+			values ($1, $2, $3, 'pending', '{}', 3, now(), 0, 5, now(), now())`},
+		{`update jobs set state = 'claimed', attempt = 1, lease_token = 't', claimed_by = 'w', lease_expires_at = now() + interval '1 minute' where id = $1 and owner_id = $2 and kind = $3`,
+			`insert into runs (id, owner_id, kind, job_id, status, attempt, worker, token_hash, scheduler_managed, origin, event_seq, created_at, started_at)
+			values ('run' || $1, $2, 'job', $1, 'running', 1, $3, 'hash' || $1, false, 'live', 0, now(), now())`},
+		{`update jobs set lease_expires_at = now() + interval '2 minutes' where id = $1 and owner_id = $2 and kind = $3`},
+		{`select j.id from jobs j left join runs r on r.job_id = j.id and r.status = 'running'
+			where j.state = 'claimed' and j.lease_expires_at < now() and j.id <> $1 and j.owner_id = $2 and j.kind <> $3 order by j.id limit 100 for update of j skip locked`},
+		{`select id from jobs where id = $1 and owner_id = $2 and kind = $3 for update`,
+			`update runs set status = 'succeeded', completed_at = now() where job_id = $1 and owner_id = $2 and worker = $3`,
+			`update jobs set state = 'succeeded', finished_at = now(), lease_token = null, claimed_by = null, lease_expires_at = null where id = $1 and owner_id = $2 and kind = $3`},
 	} {
-		if err := s.Tx(ctx, step); err != nil {
+		if err := together(ctx, db, tx, id, owner, kind); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// together runs statements in one transaction.
+func together(ctx context.Context, db *sql.DB, statements []string, args ...any) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	for _, statement := range statements {
+		if _, err := tx.ExecContext(ctx, statement, args...); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return tx.Commit()
 }
