@@ -1,0 +1,118 @@
+-- migrate:up
+
+-- A kind of source, with the manifest that declares it. The manifest is kept as it
+-- was sent; what the server needs of it stands in connector_streams, so that no
+-- read depends on a manifest that can be parsed.
+-- ConnectorGet, ConnectorPage
+create table connectors (
+    owner_id text not null references owners (id),
+    id text not null,
+    display_name text not null,
+    manifest text not null,
+    version integer not null,
+    created_at integer not null,
+    updated_at integer not null,
+    primary key (owner_id, id)
+) strict;
+
+-- The streams of a connector: named collections of records.
+-- StreamList
+create table connector_streams (
+    owner_id text not null,
+    connector_id text not null,
+    name text not null,
+    semantics text not null,
+    primary_key text not null,
+    time_field text,
+    label text not null,
+    created_at integer not null,
+    primary key (owner_id, connector_id, name),
+    constraint connector_streams_connector_fkey foreign key (owner_id, connector_id) references connectors (owner_id, id),
+    constraint connector_streams_semantics_check check (semantics in ('append_only', 'mutable_state'))
+) strict;
+
+-- One configured account, device or import of a connector. run_generation counts
+-- its runs: a write that names a run is fenced by it.
+create table connections (
+    id text primary key,
+    owner_id text not null references owners (id),
+    connector_id text not null,
+    source_kind text not null,
+    binding_key text not null,
+    display_name text not null,
+    status text not null,
+    run_generation integer not null,
+    version integer not null,
+    actor text,
+    acted_at integer,
+    created_at integer not null,
+    updated_at integer not null,
+    revoked_at integer,
+    constraint connections_connector_fkey foreign key (owner_id, connector_id) references connectors (owner_id, id),
+    constraint connections_source_kind_check check (source_kind in ('account', 'device', 'browser', 'manual')),
+    constraint connections_status_check check (status in ('draft', 'active', 'paused', 'revoked')),
+    constraint connections_actor_check check ((actor is null) = (acted_at is null)),
+    constraint connections_revoked_check check ((status = 'revoked') = (revoked_at is not null))
+) strict;
+-- ConnectionGetByBinding: a source is connected once.
+create unique index connections_binding on connections (owner_id, connector_id, source_kind, binding_key);
+-- ConnectionPage, ConnectionListByConnector
+create index connections_by_connector on connections (owner_id, connector_id, created_at, id);
+
+-- A connection that was deleted: its binding does not come back by itself.
+-- TombstoneGet
+create table connection_tombstones (
+    owner_id text not null references owners (id),
+    connector_id text not null,
+    source_kind text not null,
+    binding_key text not null,
+    connection_id text not null,
+    actor text,
+    deleted_at integer not null,
+    primary key (owner_id, connector_id, source_kind, binding_key),
+    constraint connection_tombstones_source_kind_check check (source_kind in ('account', 'device', 'browser', 'manual'))
+) strict;
+
+-- Connections that were deleted and whose records are still being removed.
+-- RemovalLock
+create table connection_removals (
+    connection_id text primary key,
+    owner_id text not null references owners (id),
+    created_at integer not null
+) strict;
+
+-- Which run of a connection is active, and which were the latest, the latest that
+-- ended and the latest that succeeded; when it last brought records. The writers
+-- maintain it in their transactions, and each raises revision.
+create table connection_heads (
+    connection_id text primary key,
+    owner_id text not null references owners (id),
+    active_run_id text,
+    latest_run_id text,
+    settled_run_id text,
+    succeeded_run_id text,
+    last_ingest_at integer,
+    rejected_count integer not null,
+    revision integer not null,
+    updated_at integer not null
+) strict;
+
+-- The devices that sent batches of a connection, with the last one accepted.
+create table connection_devices (
+    connection_id text not null,
+    device text not null,
+    owner_id text not null references owners (id),
+    last_batch_id text,
+    last_accepted_at integer,
+    created_at integer not null,
+    primary key (connection_id, device)
+) strict;
+
+-- migrate:down
+drop table connection_devices;
+drop table connection_heads;
+drop table connection_removals;
+drop table connection_tombstones;
+drop table connections;
+drop table connector_streams;
+drop table connectors;

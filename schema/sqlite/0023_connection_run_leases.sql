@@ -1,0 +1,8 @@
+-- migrate:up
+
+-- Until when a run of a connection is taken to be alive without a word of whoever
+-- runs it; null for a run of a job, which has the job's lease.
+alter table runs add column lease_expires_at integer;
+
+-- migrate:down
+alter table runs drop column lease_expires_at;
