@@ -12,7 +12,11 @@ create table connectors (
     version bigint not null,
     created_at timestamptz not null,
     updated_at timestamptz not null,
-    primary key (owner_id, id)
+    primary key (owner_id, id),
+    constraint connectors_times_check check (
+        created_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and updated_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+    )
 );
 
 -- The streams of a connector: named collections of records.
@@ -27,8 +31,10 @@ create table connector_streams (
     label text collate "C" not null,
     created_at timestamptz not null,
     primary key (owner_id, connector_id, name),
-    constraint connector_streams_connector_fkey foreign key (owner_id, connector_id) references connectors (owner_id, id),
-    constraint connector_streams_semantics_check check (semantics in ('append_only', 'mutable_state'))
+    constraint connector_streams_semantics_check check (semantics in ('append_only', 'mutable_state')),
+    constraint connector_streams_times_check check (
+        created_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+    )
 );
 
 -- One configured account, device or import of a connector. run_generation counts
@@ -48,11 +54,16 @@ create table connections (
     created_at timestamptz not null,
     updated_at timestamptz not null,
     revoked_at timestamptz null,
-    constraint connections_connector_fkey foreign key (owner_id, connector_id) references connectors (owner_id, id),
     constraint connections_source_kind_check check (source_kind in ('account', 'device', 'browser', 'manual')),
     constraint connections_status_check check (status in ('draft', 'active', 'paused', 'revoked')),
     constraint connections_actor_check check ((actor is null) = (acted_at is null)),
-    constraint connections_revoked_check check ((status = 'revoked') = (revoked_at is not null))
+    constraint connections_revoked_check check ((status = 'revoked') = (revoked_at is not null)),
+    constraint connections_times_check check (
+        acted_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and created_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and updated_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and revoked_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+    )
 );
 -- ConnectionGetByBinding: a source is connected once.
 create unique index connections_binding on connections (owner_id, connector_id, source_kind, binding_key);
@@ -70,7 +81,10 @@ create table connection_tombstones (
     actor text collate "C" null,
     deleted_at timestamptz not null,
     primary key (owner_id, connector_id, source_kind, binding_key),
-    constraint connection_tombstones_source_kind_check check (source_kind in ('account', 'device', 'browser', 'manual'))
+    constraint connection_tombstones_source_kind_check check (source_kind in ('account', 'device', 'browser', 'manual')),
+    constraint connection_tombstones_times_check check (
+        deleted_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+    )
 );
 
 -- Connections that were deleted and whose records are still being removed.
@@ -78,7 +92,10 @@ create table connection_tombstones (
 create table connection_removals (
     connection_id text collate "C" primary key,
     owner_id text collate "C" not null references owners (id),
-    created_at timestamptz not null
+    created_at timestamptz not null,
+    constraint connection_removals_times_check check (
+        created_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+    )
 );
 
 -- Which run of a connection is active, and which were the latest, the latest that
@@ -94,7 +111,11 @@ create table connection_heads (
     last_ingest_at timestamptz null,
     rejected_count bigint not null,
     revision bigint not null,
-    updated_at timestamptz not null
+    updated_at timestamptz not null,
+    constraint connection_heads_times_check check (
+        last_ingest_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and updated_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+    )
 );
 
 -- The devices that sent batches of a connection, with the last one accepted.
@@ -105,7 +126,11 @@ create table connection_devices (
     last_batch_id text collate "C" null,
     last_accepted_at timestamptz null,
     created_at timestamptz not null,
-    primary key (connection_id, device)
+    primary key (connection_id, device),
+    constraint connection_devices_times_check check (
+        last_accepted_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and created_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+    )
 );
 
 -- migrate:down

@@ -42,6 +42,12 @@ create table partitions (
         (refresh_state is null) = (refresh_run_id is null)
         and (refresh_state is null) = (refresh_generation is null)
         and (refresh_state is null) = (refresh_key is null)
+    ),
+    constraint partitions_times_check check (
+        min_sort_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and max_sort_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and created_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and updated_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
     )
 ) with (fillfactor = 85);
 -- PartitionLockRemoving
@@ -71,7 +77,14 @@ create table records (
     updated_at timestamptz not null,
     deleted_at timestamptz null,
     constraint records_dated_by_check check (dated_by in ('data', 'emitted_at', 'nothing')),
-    constraint records_seq_check check (first_seq between 1 and seq)
+    constraint records_seq_check check (first_seq between 1 and seq),
+    constraint records_times_check check (
+        emitted_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and sort_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and created_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and updated_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and deleted_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+    )
 ) with (fillfactor = 85);
 -- RecordListByKeys, RecordWalkUnseen: one row for each key of a partition.
 create unique index records_key on records (connection_id, stream, key);
@@ -100,7 +113,13 @@ create table record_versions (
     superseded_at timestamptz not null,
     primary key (connection_id, stream, version),
     constraint record_versions_dated_by_check check (dated_by in ('data', 'emitted_at', 'nothing')),
-    constraint record_versions_seq_check check (seq < superseded_seq)
+    constraint record_versions_seq_check check (seq < superseded_seq),
+    constraint record_versions_times_check check (
+        emitted_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and sort_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and created_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and superseded_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+    )
 );
 -- VersionSweep
 create index record_versions_superseded on record_versions (superseded_at, connection_id, stream, version);
@@ -126,7 +145,10 @@ create table checkpoints (
     checkpoint json not null,
     run_id text collate "C" null,
     updated_at timestamptz not null,
-    primary key (connection_id, stream)
+    primary key (connection_id, stream),
+    constraint checkpoints_times_check check (
+        updated_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+    )
 );
 
 -- Lines that were refused: the bytes as they came, in base64; null for one that
@@ -144,7 +166,10 @@ create table record_rejections (
     line text collate "C" null,
     line_bytes bigint not null,
     hash text collate "C" not null,
-    created_at timestamptz not null
+    created_at timestamptz not null,
+    constraint record_rejections_times_check check (
+        created_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+    )
 );
 -- RejectionInsertMany
 create unique index record_rejections_line on record_rejections (connection_id, hash);
@@ -180,6 +205,12 @@ create table ingest_batches (
         (state = 'accepted') = (accepted_at is not null)
         and (state = 'accepted') = (answer is not null)
         and (state = 'processing' or holder is null)
+    ),
+    constraint ingest_batches_times_check check (
+        lease_expires_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and created_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and updated_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
+        and accepted_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
     )
 ) with (fillfactor = 85);
 -- BatchSweep

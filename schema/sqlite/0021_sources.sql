@@ -12,7 +12,11 @@ create table connectors (
     version integer not null,
     created_at integer not null,
     updated_at integer not null,
-    primary key (owner_id, id)
+    primary key (owner_id, id),
+    constraint connectors_times_check check (
+        created_at between -62104060800000000 and 253402300799999999
+        and updated_at between -62104060800000000 and 253402300799999999
+    )
 ) strict;
 
 -- The streams of a connector: named collections of records.
@@ -27,8 +31,10 @@ create table connector_streams (
     label text not null,
     created_at integer not null,
     primary key (owner_id, connector_id, name),
-    constraint connector_streams_connector_fkey foreign key (owner_id, connector_id) references connectors (owner_id, id),
-    constraint connector_streams_semantics_check check (semantics in ('append_only', 'mutable_state'))
+    constraint connector_streams_semantics_check check (semantics in ('append_only', 'mutable_state')),
+    constraint connector_streams_times_check check (
+        created_at between -62104060800000000 and 253402300799999999
+    )
 ) strict;
 
 -- One configured account, device or import of a connector. run_generation counts
@@ -48,11 +54,16 @@ create table connections (
     created_at integer not null,
     updated_at integer not null,
     revoked_at integer,
-    constraint connections_connector_fkey foreign key (owner_id, connector_id) references connectors (owner_id, id),
     constraint connections_source_kind_check check (source_kind in ('account', 'device', 'browser', 'manual')),
     constraint connections_status_check check (status in ('draft', 'active', 'paused', 'revoked')),
     constraint connections_actor_check check ((actor is null) = (acted_at is null)),
-    constraint connections_revoked_check check ((status = 'revoked') = (revoked_at is not null))
+    constraint connections_revoked_check check ((status = 'revoked') = (revoked_at is not null)),
+    constraint connections_times_check check (
+        acted_at between -62104060800000000 and 253402300799999999
+        and created_at between -62104060800000000 and 253402300799999999
+        and updated_at between -62104060800000000 and 253402300799999999
+        and revoked_at between -62104060800000000 and 253402300799999999
+    )
 ) strict;
 -- ConnectionGetByBinding: a source is connected once.
 create unique index connections_binding on connections (owner_id, connector_id, source_kind, binding_key);
@@ -70,7 +81,10 @@ create table connection_tombstones (
     actor text,
     deleted_at integer not null,
     primary key (owner_id, connector_id, source_kind, binding_key),
-    constraint connection_tombstones_source_kind_check check (source_kind in ('account', 'device', 'browser', 'manual'))
+    constraint connection_tombstones_source_kind_check check (source_kind in ('account', 'device', 'browser', 'manual')),
+    constraint connection_tombstones_times_check check (
+        deleted_at between -62104060800000000 and 253402300799999999
+    )
 ) strict;
 
 -- Connections that were deleted and whose records are still being removed.
@@ -78,7 +92,10 @@ create table connection_tombstones (
 create table connection_removals (
     connection_id text primary key,
     owner_id text not null references owners (id),
-    created_at integer not null
+    created_at integer not null,
+    constraint connection_removals_times_check check (
+        created_at between -62104060800000000 and 253402300799999999
+    )
 ) strict;
 
 -- Which run of a connection is active, and which were the latest, the latest that
@@ -94,7 +111,11 @@ create table connection_heads (
     last_ingest_at integer,
     rejected_count integer not null,
     revision integer not null,
-    updated_at integer not null
+    updated_at integer not null,
+    constraint connection_heads_times_check check (
+        last_ingest_at between -62104060800000000 and 253402300799999999
+        and updated_at between -62104060800000000 and 253402300799999999
+    )
 ) strict;
 
 -- The devices that sent batches of a connection, with the last one accepted.
@@ -105,7 +126,11 @@ create table connection_devices (
     last_batch_id text,
     last_accepted_at integer,
     created_at integer not null,
-    primary key (connection_id, device)
+    primary key (connection_id, device),
+    constraint connection_devices_times_check check (
+        last_accepted_at between -62104060800000000 and 253402300799999999
+        and created_at between -62104060800000000 and 253402300799999999
+    )
 ) strict;
 
 -- migrate:down

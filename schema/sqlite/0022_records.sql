@@ -42,6 +42,12 @@ create table partitions (
         (refresh_state is null) = (refresh_run_id is null)
         and (refresh_state is null) = (refresh_generation is null)
         and (refresh_state is null) = (refresh_key is null)
+    ),
+    constraint partitions_times_check check (
+        min_sort_at between -62104060800000000 and 253402300799999999
+        and max_sort_at between -62104060800000000 and 253402300799999999
+        and created_at between -62104060800000000 and 253402300799999999
+        and updated_at between -62104060800000000 and 253402300799999999
     )
 ) strict;
 -- PartitionLockRemoving
@@ -72,7 +78,14 @@ create table records (
     deleted_at integer,
     constraint records_bad_time_check check (bad_time in (0, 1)),
     constraint records_dated_by_check check (dated_by in ('data', 'emitted_at', 'nothing')),
-    constraint records_seq_check check (first_seq between 1 and seq)
+    constraint records_seq_check check (first_seq between 1 and seq),
+    constraint records_times_check check (
+        emitted_at between -62104060800000000 and 253402300799999999
+        and sort_at between -62104060800000000 and 253402300799999999
+        and created_at between -62104060800000000 and 253402300799999999
+        and updated_at between -62104060800000000 and 253402300799999999
+        and deleted_at between -62104060800000000 and 253402300799999999
+    )
 ) strict;
 -- RecordListByKeys, RecordWalkUnseen: one row for each key of a partition.
 create unique index records_key on records (connection_id, stream, key);
@@ -102,7 +115,13 @@ create table record_versions (
     primary key (connection_id, stream, version),
     constraint record_versions_deleted_check check (deleted in (0, 1)),
     constraint record_versions_dated_by_check check (dated_by in ('data', 'emitted_at', 'nothing')),
-    constraint record_versions_seq_check check (seq < superseded_seq)
+    constraint record_versions_seq_check check (seq < superseded_seq),
+    constraint record_versions_times_check check (
+        emitted_at between -62104060800000000 and 253402300799999999
+        and sort_at between -62104060800000000 and 253402300799999999
+        and created_at between -62104060800000000 and 253402300799999999
+        and superseded_at between -62104060800000000 and 253402300799999999
+    )
 ) strict;
 -- VersionSweep
 create index record_versions_superseded on record_versions (superseded_at, connection_id, stream, version);
@@ -128,7 +147,10 @@ create table checkpoints (
     checkpoint text not null,
     run_id text,
     updated_at integer not null,
-    primary key (connection_id, stream)
+    primary key (connection_id, stream),
+    constraint checkpoints_times_check check (
+        updated_at between -62104060800000000 and 253402300799999999
+    )
 ) strict;
 
 -- Lines that were refused: the bytes as they came, in base64; null for one that
@@ -146,7 +168,10 @@ create table record_rejections (
     line text,
     line_bytes integer not null,
     hash text not null,
-    created_at integer not null
+    created_at integer not null,
+    constraint record_rejections_times_check check (
+        created_at between -62104060800000000 and 253402300799999999
+    )
 ) strict;
 -- RejectionInsertMany
 create unique index record_rejections_line on record_rejections (connection_id, hash);
@@ -182,6 +207,12 @@ create table ingest_batches (
         (state = 'accepted') = (accepted_at is not null)
         and (state = 'accepted') = (answer is not null)
         and (state = 'processing' or holder is null)
+    ),
+    constraint ingest_batches_times_check check (
+        lease_expires_at between -62104060800000000 and 253402300799999999
+        and created_at between -62104060800000000 and 253402300799999999
+        and updated_at between -62104060800000000 and 253402300799999999
+        and accepted_at between -62104060800000000 and 253402300799999999
     )
 ) strict;
 -- BatchSweep

@@ -193,7 +193,10 @@ func columnsOf(t *testing.T, s *store.Store) map[string][]map[string]any {
 func copyRows(t *testing.T, s *store.Store, rows map[string][]map[string]any) {
 	db := dbtest.DB(t, s)
 	order := []string{"owners", "tokens", "meta", "idempotency_keys", "repos", "repo_names", "job_kinds", "jobs", "runs",
-		"run_logs", "proposals", "proposal_transitions", "leases", "workers", "login_links"}
+		"run_logs", "proposals", "proposal_transitions", "leases", "workers", "login_links",
+		"connectors", "connector_streams", "connections", "connection_tombstones", "connection_removals", "connection_heads",
+		"connection_devices", "owner_seq", "partitions", "records", "record_versions", "day_counts", "checkpoints",
+		"record_rejections", "ingest_batches"}
 	for table := range rows {
 		if !slices.Contains(order, table) {
 			t.Fatalf("server/kept/record_test.go: write the table %s into order, behind the tables that it refers to, and give it rows in fill", table)

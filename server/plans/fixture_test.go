@@ -35,6 +35,28 @@ var uneven = map[string]string{
 		select p.owner_id, p.id, 1, 'open', 'ada', AT from ROWS join proposals p on p.id = 'prop_' || N`,
 	"idempotency_keys": `insert into idempotency_keys (owner_id, principal, route, key, fingerprint, status, body, created_at)
 		select ADA, 'tok', 'POST /v1/jobs', 'key' || N, 'f', 201, '{}', case when i % 10 > 0 then AT end from ROWS`,
+	"connectors": `insert into connectors (owner_id, id, display_name, manifest, version, created_at, updated_at)
+		select case when i % 2 = 0 then ADA else BOB end, 'connector' || N, 'n', '{}', 1, AT, AT from ROWS where i <= 600`,
+	"connector_streams": `insert into connector_streams (owner_id, connector_id, name, semantics, primary_key, label, created_at)
+		select c.owner_id, c.id, 'stream' || N, 'mutable_state', '[]', 'l', AT from ROWS cross join connectors c where i <= 3`,
+	"connections": `insert into connections (id, owner_id, connector_id, source_kind, binding_key, display_name, status, run_generation, version, created_at, updated_at)
+		select 'connections' || N, case when i % 2 = 0 then ADA else BOB end, 'connector' || (i % 7), 'account', 'b' || N, 'n', 'active', 1, 1, AT, AT from ROWS where i <= 1200`,
+	"connection_heads": `insert into connection_heads (connection_id, owner_id, rejected_count, revision, updated_at)
+		select c.id, c.owner_id, 0, 1, AT from ROWS join connections c on c.id = 'connections' || N`,
+	"owner_seq": `insert into owner_seq (owner_id, seq, floor, epoch, rejected_count, rejected_bytes)
+		select case when i = 1 then ADA else BOB end, 6000, 0, 1, 0, 0 from ROWS where i <= 2`,
+	"partitions": `insert into partitions (connection_id, stream, owner_id, version, floor_version, live_count, undated_count, bad_time_count, last_seq, created_at, updated_at)
+		select c.id, 'stream1', c.owner_id, 6000, 0, 1, 0, 0, 1, AT, AT from ROWS join connections c on c.id = 'connections' || N`,
+	"records": `insert into records (id, owner_id, connection_id, stream, key, data, hash, search, sort_at, dated_by, bad_time, first_seq, seq, version, seen_generation, created_at, updated_at, deleted_at)
+		select 'rec_' || N, case when i % 2 = 0 then ADA else BOB end, 'connections' || (i % 4), 'stream1', 'key' || N, '{}', 'h', '', AT, 'data', false, i, i, i, 0, AT, AT, case when i % 10 = 0 then AT end from ROWS`,
+	"record_versions": `insert into record_versions (connection_id, stream, version, record_id, owner_id, key, data, search, sort_at, dated_by, deleted, seq, superseded_seq, created_at, superseded_at)
+		select 'connections' || (i % 4), 'stream1', i, 'rec_' || N, case when i % 2 = 0 then ADA else BOB end, 'key' || N, '{}', '', AT, 'data', false, i, i + 1, AT, AT from ROWS`,
+	"day_counts": `insert into day_counts (owner_id, day, connection_id, stream, n)
+		select case when i % 2 = 0 then ADA else BOB end, i, 'connections' || (i % 4), 'stream1', 1 from ROWS`,
+	"record_rejections": `insert into record_rejections (id, owner_id, connection_id, line_index, code, detail, line_bytes, hash, created_at)
+		select 'rej_' || N, case when i % 2 = 0 then ADA else BOB end, 'connections' || (i % 4), i, 'invalid_json', 'd', 1, 'h' || N, AT from ROWS where i <= 1200`,
+	"ingest_batches": `insert into ingest_batches (connection_id, batch_id, owner_id, device, body_hash, state, durable_lines, accepted_count, unchanged_count, rejected_count, rejections, created_at, updated_at)
+		select 'connections' || (i % 4), 'batch' || N, case when i % 2 = 0 then ADA else BOB end, '', 'h', 'processing', 0, 0, 0, 0, '[]', AT, AT from ROWS where i <= 1200`,
 }
 
 // fill gives PostgreSQL's planner tables that are worth an index: with empty ones

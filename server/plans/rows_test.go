@@ -42,6 +42,15 @@ var given = map[string]record{
 	"runs":                 {"kind": "job", "status": "running", "origin": "live", "job_id": nameOfRow{}, "token_hash": nameOfRow{}, "scheduler_managed": false},
 	"proposals":            {"state": "open", "stream": "main", "author": "ada"},
 	"proposal_transitions": {"to_state": "open"},
+
+	"connector_streams":     {"semantics": "mutable_state"},
+	"connections":           {"source_kind": "account", "status": "active"},
+	"connection_tombstones": {"source_kind": "account"},
+	"owner_seq":             {"seq": 1 << 40, "floor": 0},
+	"partitions":            {"version": 9, "floor_version": 0, "live_count": 9, "undated_count": 0, "bad_time_count": 0},
+	"records":               {"dated_by": "data", "first_seq": 1, "bad_time": false},
+	"record_versions":       {"dated_by": "data", "seq": 1, "superseded_seq": 2, "deleted": false},
+	"ingest_batches":        {"state": "processing"},
 }
 
 // full are the values of a row with no NULL, and the NULLs that a CHECK wants
@@ -52,6 +61,9 @@ var full = map[string]record{
 	"runs":                 {"status": "failed"},
 	"proposals":            {"state": "closed"},
 	"proposal_transitions": {"from_state": "open"},
+	"connections":          {"status": "revoked"},
+	"partitions":           {"refresh_state": "removing"},
+	"ingest_batches":       {"state": "accepted", "holder": nil, "lease_expires_at": nil},
 }
 
 // planter writes rows into every table of one database.

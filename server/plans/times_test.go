@@ -39,6 +39,20 @@ func init() {
 	checkTimes("tokens", record{}, "created_at", "expires_at", "last_used_at", "revoked_at")
 	checkTimes("login_links", record{}, "created_at", "expires_at", "used_at", "revoked_at")
 	checkTimes("leases", record{}, "taken_at", "expires_at")
+	checkTimes("connectors", record{}, "created_at", "updated_at")
+	checkTimes("connector_streams", record{}, "created_at")
+	checkTimes("connections", record{"status": "revoked", "revoked_at": at, "actor": "ada", "acted_at": at}, "acted_at", "created_at", "updated_at", "revoked_at")
+	checkTimes("connection_tombstones", record{}, "deleted_at")
+	checkTimes("connection_removals", record{}, "created_at")
+	checkTimes("connection_heads", record{}, "last_ingest_at", "updated_at")
+	checkTimes("connection_devices", record{}, "last_accepted_at", "created_at")
+	checkTimes("partitions", record{}, "min_sort_at", "max_sort_at", "created_at", "updated_at")
+	checkTimes("records", record{}, "emitted_at", "sort_at", "created_at", "updated_at", "deleted_at")
+	checkTimes("record_versions", record{}, "emitted_at", "sort_at", "created_at", "superseded_at")
+	checkTimes("checkpoints", record{}, "updated_at")
+	checkTimes("record_rejections", record{}, "created_at")
+	checkTimes("ingest_batches", record{"holder": "h", "lease_expires_at": at}, "lease_expires_at", "created_at", "updated_at")
+	checkTimes("ingest_batches", record{"state": "accepted", "answer": "{}", "accepted_at": at}, "accepted_at")
 }
 
 // unchecked are the times without a CHECK. What they all have in common: the
