@@ -22,8 +22,9 @@ var packages = [][]string{
 	{"cmd/stint"},
 	{"server"},
 	{"server/console"},
-	{"server/doctor", "server/ops"},
-	{"server/explore", "server/sources"},
+	{"server/doctor", "server/fsck", "server/ops"},
+	{"server/explore", "server/records"},
+	{"server/sources"},
 	{"server/jobs"},
 	{"server/repos"},
 	{"server/runs"},
@@ -35,7 +36,7 @@ var packages = [][]string{
 	{"schema"},
 	{"gen/postgres", "gen/sqlite"},
 	{"gen/model"},
-	{"server/bounded", "server/fault", "server/id", "server/keyset"},
+	{"server/bounded", "server/datum", "server/fault", "server/id", "server/keyset", "server/ndjson"},
 	{"schema/coltype", "schema/next", "client"},
 }
 
