@@ -6,6 +6,28 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
+type IngestBatch struct {
+	ConnectionID    string
+	BatchID         string
+	OwnerID         string
+	Device          string
+	BodyHash        string
+	State           string
+	DurableLines    int64
+	AcceptedCount   int64
+	UnchangedCount  int64
+	CheckpointCount int64
+	RejectedCount   int64
+	Rejections      coltype.JSON
+	Holder          *string
+	LeaseExpiresAt  coltype.Time
+	RunID           *string
+	Answer          *string
+	CreatedAt       coltype.Time
+	UpdatedAt       coltype.Time
+	AcceptedAt      coltype.Time
+}
+
 type Job struct {
 	ID                string
 	OwnerID           string

@@ -8,6 +8,8 @@ import (
 	"github.com/stint-run/stint/gen/model"
 )
 
+type IngestBatch = model.IngestBatch
+
 type Job = model.Job
 
 type JobKind = model.JobKind

@@ -188,6 +188,7 @@ create table ingest_batches (
     durable_lines bigint not null,
     accepted_count bigint not null,
     unchanged_count bigint not null,
+    checkpoint_count bigint not null,
     rejected_count bigint not null,
     rejections json not null,
     holder text collate "C" null,

@@ -190,6 +190,7 @@ create table ingest_batches (
     durable_lines integer not null,
     accepted_count integer not null,
     unchanged_count integer not null,
+    checkpoint_count integer not null,
     rejected_count integer not null,
     rejections text not null,
     holder text,

@@ -55,8 +55,8 @@ var uneven = map[string]string{
 		select case when i % 2 = 0 then ADA else BOB end, i, 'connections' || (i % 4), 'stream1', 1 from ROWS`,
 	"record_rejections": `insert into record_rejections (id, owner_id, connection_id, line_index, code, detail, line_bytes, hash, created_at)
 		select 'rej_' || N, case when i % 2 = 0 then ADA else BOB end, 'connections' || (i % 4), i, 'invalid_json', 'd', 1, 'h' || N, AT from ROWS where i <= 1200`,
-	"ingest_batches": `insert into ingest_batches (connection_id, batch_id, owner_id, device, body_hash, state, durable_lines, accepted_count, unchanged_count, rejected_count, rejections, created_at, updated_at)
-		select 'connections' || (i % 4), 'batch' || N, case when i % 2 = 0 then ADA else BOB end, '', 'h', 'processing', 0, 0, 0, 0, '[]', AT, AT from ROWS where i <= 1200`,
+	"ingest_batches": `insert into ingest_batches (connection_id, batch_id, owner_id, device, body_hash, state, durable_lines, accepted_count, unchanged_count, checkpoint_count, rejected_count, rejections, created_at, updated_at)
+		select 'connections' || (i % 4), 'batch' || N, case when i % 2 = 0 then ADA else BOB end, '', 'h', 'processing', 0, 0, 0, 0, 0, '[]', AT, AT from ROWS where i <= 1200`,
 }
 
 // fill gives PostgreSQL's planner tables that are worth an index: with empty ones
