@@ -12,6 +12,21 @@ import (
 type Querier interface {
 	Reader
 
+	// Ends a batch whose lines are all durable, with the answer that every replay
+	// gets; 0 rows if another sender has it, or its lines are not those.
+	BatchAccept(ctx context.Context, arg BatchAcceptParams) (int64, error)
+	// Moves the durable prefix of a batch on, in the transaction of those lines, and
+	// renews the lease; 0 rows if another sender has it, or moved it meanwhile.
+	// Without rejections those stay.
+	BatchAdvance(ctx context.Context, arg BatchAdvanceParams) (int64, error)
+	// Begins a batch, held by its sender; 0 rows if the connection has it already.
+	BatchInsert(ctx context.Context, arg BatchInsertParams) (int64, error)
+	// Lets another sender go on at once; 0 rows if one does already.
+	BatchRelease(ctx context.Context, arg BatchReleaseParams) (int64, error)
+	// Gives a batch to another sender; 0 rows if it is accepted, or its holder may
+	// still be at work. mark is how the holders of this process begin, where no other
+	// process can hold a batch and be alive; else it is empty.
+	BatchTake(ctx context.Context, arg BatchTakeParams) (int64, error)
 	// Dates records that have no date, up to max. What somebody else is dating is
 	// passed over. Index idempotency_keys_by_created.
 	IdempotencyKeyDate(ctx context.Context, arg IdempotencyKeyDateParams) (int64, error)

@@ -10,6 +10,8 @@ import (
 
 // Reader has the statements that only read.
 type Reader interface {
+	// A batch of a connection.
+	BatchGet(ctx context.Context, arg BatchGetParams) (IngestBatch, error)
 	// What was answered under a key.
 	IdempotencyKeyGet(ctx context.Context, arg IdempotencyKeyGetParams) (IdempotencyKeyGetRow, error)
 	// How many jobs are due for each probe of a JSON list of {owner_id, kind,

@@ -188,7 +188,7 @@ func (r rows) values(statement string) map[string]any {
 	values := map[string]any{
 		"OwnerID": r.owner, "ID": r.suffix, "Name": r.suffix, "Key": r.suffix, "JobID": r.suffix, "State": r.state, "Status": r.status,
 		"TokenHash": r.suffix, "Hash": r.suffix, "Forge": "github", "Host": "github.com", "Namespace": "acme",
-		"RepoID": r.suffix, "RunID": r.suffix, "ProposalID": r.suffix, "Stream": "main", "Head": r.suffix, "Author": "ada", "Counted": int64(10), "MaxRepos": int64(10), "FirstKey": "a", "EndKey": "z", "FullName": "acme/" + r.suffix,
+		"ConnectionID": r.suffix, "BatchID": r.suffix, "RepoID": r.suffix, "RunID": r.suffix, "ProposalID": r.suffix, "Stream": "main", "Head": r.suffix, "Author": "ada", "Counted": int64(10), "MaxRepos": int64(10), "FirstKey": "a", "EndKey": "z", "FullName": "acme/" + r.suffix,
 		"Principal": r.suffix, "Route": r.suffix, "Ids": `["` + r.suffix + `"]`, "Names": `["` + r.suffix + `"]`, "Keys": `["` + r.suffix + `"]`, "Makers": `["` + r.suffix + `"]`, "Hosts": `["github.com"]`,
 		"AfterName": "a", "AfterHash": "a", "BeforeHash": "z", "Now": at, "Probes": `[{"owner_id":"` + r.owner + `","kind":"build","priority":3}]`, "Cutoff": at.Add(time.Hour), "Latest": at.Add(-time.Hour), "BeforeAt": keyset.Top().At, "BeforeID": keyset.Top().ID, "Max": int64(10), "UpTo": int64(math.MaxUint32), // rows take a checksum as their version
 	}

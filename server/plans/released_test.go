@@ -77,6 +77,11 @@ var asked = map[string]record{
 	"ProposalMove":    {"FromState": "open", "ToState": "closed", "ClosedAt": at},
 	"RunEnd":          {"Status": "succeeded"},
 	"TokenInsert":     {"Kind": "bearer"},
+	"BatchAccept":     {"Holder": "h", "Answer": "{}"},
+	"BatchAdvance":    {"Holder": "h"},
+	"BatchInsert":     {"Holder": "h"},
+	"BatchRelease":    {"Holder": "h"},
+	"BatchTake":       {"Holder": "h"},
 }
 
 // before makes the planted rows those that a statement is for.
@@ -86,7 +91,12 @@ var before = map[string]string{
 	"JobRequestCancel":        "update jobs set cancel_requested_at = null",
 	"LoginLinkRevokeMade":     "update login_links set used_at = null, revoked_at = null",
 	"TokenSweepSessions":      "update tokens set kind = 'session'",
+	"BatchAccept":             heldBatch,
+	"BatchAdvance":            heldBatch,
+	"BatchRelease":            heldBatch,
 }
+
+const heldBatch = "update ingest_batches set state = 'processing', answer = null, accepted_at = null, holder = 'h', lease_expires_at = created_at"
 
 // A replica of a release works beside those of this build while an upgrade lasts, and one of this build beside those of the next. So
 // all their statements are run on the coming schema, and find the rows that are written there. That they prepare, as server/kept asks,
