@@ -1,6 +1,6 @@
 -- migrate:up transaction:false
 
--- RunGetActive, RunLockOverdue: a connection has at most one running run.
+-- RunGetActive, RunLockActive, RunListOverdue: a connection has at most one running run.
 create unique index concurrently runs_running_connection on runs (connection_id) where status = 'running' and connection_id is not null;
 
 -- migrate:down
