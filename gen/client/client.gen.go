@@ -1657,6 +1657,9 @@ type Run struct {
 	JobID         *string         `json:"job_id"`
 	Kind          RunKind         `json:"kind"`
 
+	// LeaseExpiresAt Of a run of a connection: until when it is taken to be alive without a heartbeat. Null for a run of a job, which has the job's lease.
+	LeaseExpiresAt *time.Time `json:"lease_expires_at"`
+
 	// Omitted Members over 4 KiB that a list leaves out.
 	Omitted          []string        `json:"omitted"`
 	Origin           RunOrigin       `json:"origin"`

@@ -162,18 +162,35 @@ type Querier interface {
 	RepoSetDefaultStream(ctx context.Context, arg RepoSetDefaultStreamParams) (Repo, error)
 	// Ends the running attempt of a job; the first end wins. Index runs_running_job.
 	RunEnd(ctx context.Context, arg RunEndParams) (RunEndRow, error)
+	// Ends a run of a connection; the first end wins, and a generation that is not the
+	// run's changes nothing.
+	RunFinish(ctx context.Context, arg RunFinishParams) (int64, error)
+	// A run of a connection, held for this transaction as it is: what would end it
+	// waits, so it is the fence of whatever is written for the run.
+	RunHold(ctx context.Context, arg RunHoldParams) (RunHoldRow, error)
+	// Opens a run of a connection.
+	RunInsert(ctx context.Context, arg RunInsertParams) error
 	// Opens the runs of a JSON list of claimed jobs.
 	RunInsertMany(ctx context.Context, arg RunInsertManyParams) (int64, error)
+	// The running run of a connection, held for this transaction, which may end it.
+	// Index runs_running_connection.
+	RunLockActive(ctx context.Context, arg RunLockActiveParams) (RunLockActiveRow, error)
 	// The running attempt of a job under the lease of that token (SHA-256, hex), held
 	// for this transaction until it ends: what ends the attempt waits for it, so it is
 	// the fence of whatever is written for the attempt. Index runs_running_job.
 	RunLockByToken(ctx context.Context, arg RunLockByTokenParams) (string, error)
+	// A running run whose lease ran out before cutoff, or ends after the latest end that
+	// one can have, held for this transaction. Primary key.
+	RunLockOverdue(ctx context.Context, arg RunLockOverdueParams) (RunLockOverdueRow, error)
 	// Adds a piece to what a run printed. The caller holds the run's row.
 	RunLogInsert(ctx context.Context, arg RunLogInsertParams) error
 	// Deletes the pieces of a run that end at a place or before. All up to @above are
 	// gone already; naming it spares reading their entries until the vacuum has come.
 	// Primary key.
 	RunLogTrim(ctx context.Context, arg RunLogTrimParams) error
+	// A heartbeat of a run of a connection. A lease that ends later than the new one is
+	// kept if it ends by kept.
+	RunRenew(ctx context.Context, arg RunRenewParams) (coltype.Time, error)
 	// Ends the running attempts of jobs of an owner: they succeeded. rows is a JSON
 	// object of {completed_at, warning, progress} by job id, times in microseconds.
 	// Index runs_running_job.

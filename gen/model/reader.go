@@ -119,11 +119,20 @@ type Reader interface {
 	RepoPageByName(ctx context.Context, arg RepoPageByNameParams) ([]Repo, error)
 	// One run of an owner, with the lease of the job it works on.
 	RunGet(ctx context.Context, arg RunGetParams) (RunGetRow, error)
+	// The running run of a connection. Index runs_running_connection.
+	RunGetActive(ctx context.Context, arg RunGetActiveParams) (RunGetActiveRow, error)
+	// The run of a connection under the id that its runner gave it. Index runs_external.
+	RunGetByExternal(ctx context.Context, arg RunGetByExternalParams) (string, error)
+	// leaves that index as the only one
 	// The attempt of a job that held the lease of that token (SHA-256, hex).
 	// Index runs_by_job.
 	RunGetByToken(ctx context.Context, arg RunGetByTokenParams) (RunGetByTokenRow, error)
 	// The runs of a JSON list of ids, unordered. Primary key.
 	RunListByIDs(ctx context.Context, arg RunListByIDsParams) ([]RunListByIDsRow, error)
+	// Running runs of all owners' connections whose lease ran out before cutoff, or ends
+	// after the latest end that one can have, from the connection after_id on. Index
+	// runs_running_connection.
+	RunListOverdue(ctx context.Context, arg RunListOverdueParams) ([]RunListOverdueRow, error)
 	// Where what a run printed ends. Primary key.
 	RunLogLast(ctx context.Context, arg RunLogLastParams) (RunLogLastRow, error)
 	// What is kept of what a run printed, in its order: RunLogTrim bounds it. Primary

@@ -39,6 +39,34 @@ type RunEndRow struct {
 	StartedAt        coltype.Time
 	CompletedAt      coltype.Time
 	DeadlineAt       coltype.Time
+	LeaseExpiresAt   coltype.Time
+}
+
+type RunFinishParams struct {
+	Status         string
+	TerminalReason *string
+	Error          coltype.JSON
+	CompletedAt    coltype.Time
+	ID             string
+	OwnerID        string
+	Generation     *int64
+}
+
+type RunGetActiveParams struct {
+	ConnectionID *string
+	OwnerID      string
+}
+
+type RunGetActiveRow struct {
+	ID             string
+	Generation     *int64
+	LeaseExpiresAt coltype.Time
+}
+
+type RunGetByExternalParams struct {
+	ConnectionID  *string
+	ExternalRunID *string
+	OwnerID       string
 }
 
 type RunGetByTokenParams struct {
@@ -75,9 +103,21 @@ type RunGetRow struct {
 	StartedAt         coltype.Time
 	CompletedAt       coltype.Time
 	DeadlineAt        coltype.Time
+	LeaseExpiresAt    coltype.Time
 	JobState          *string
 	JobLeaseExpiresAt coltype.Time
 	JobProgress       coltype.JSON
+}
+
+type RunHoldParams struct {
+	ID           string
+	OwnerID      string
+	ConnectionID *string
+}
+
+type RunHoldRow struct {
+	Status     string
+	Generation *int64
 }
 
 type RunInsertManyParams struct {
@@ -87,16 +127,56 @@ type RunInsertManyParams struct {
 	Rows    string
 }
 
+type RunInsertParams struct {
+	ID             string
+	OwnerID        string
+	Kind           string
+	ConnectionID   *string
+	ExternalRunID  *string
+	Worker         *string
+	Generation     *int64
+	Now            coltype.Time
+	LeaseExpiresAt coltype.Time
+}
+
 // RunListByIDsParams has the fields of JobListByIDsParams.
 type RunListByIDsParams = JobListByIDsParams
 
 // RunListByIDsRow has the fields of RunGetRow.
 type RunListByIDsRow = RunGetRow
 
+type RunListOverdueParams struct {
+	Cutoff  coltype.Time
+	Latest  coltype.Time
+	AfterID *string
+	Max     int64
+}
+
+// RunListOverdueRow has the fields of RunHoldParams.
+type RunListOverdueRow = RunHoldParams
+
+// RunLockActiveParams has the fields of RunGetActiveParams.
+type RunLockActiveParams = RunGetActiveParams
+
+// RunLockActiveRow has the fields of RunGetActiveRow.
+type RunLockActiveRow = RunGetActiveRow
+
 type RunLockByTokenParams struct {
 	JobID     *string
 	OwnerID   string
 	TokenHash *string
+}
+
+type RunLockOverdueParams struct {
+	ID      string
+	OwnerID string
+	Cutoff  coltype.Time
+	Latest  coltype.Time
+}
+
+type RunLockOverdueRow struct {
+	ID         string
+	Generation *int64
 }
 
 type RunPageByJobParams struct {
@@ -126,6 +206,14 @@ type RunPageParams = JobPageParams
 
 // RunPageRow has the fields of RunGetRow.
 type RunPageRow = RunGetRow
+
+type RunRenewParams struct {
+	LeaseExpiresAt coltype.Time
+	KeptAt         coltype.Time
+	ID             string
+	OwnerID        string
+	Generation     *int64
+}
 
 type RunSucceedManyParams struct {
 	Rows    string

@@ -9,6 +9,7 @@ import (
 	"context"
 
 	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
 )
 
 const RunEnd = `-- name: RunEnd :one
@@ -25,7 +26,7 @@ where job_id = $7
 returning
     id, owner_id, kind, connection_id, job_id, external_run_id, status, attempt, worker,
     generation, terminal_reason, error, warning, facts, progress, scheduler_managed, origin, created_at,
-    started_at, completed_at, deadline_at
+    started_at, completed_at, deadline_at, lease_expires_at
 `
 
 type RunEndParams = model.RunEndParams
@@ -67,15 +68,48 @@ func (q *Queries) RunEnd(ctx context.Context, arg RunEndParams) (RunEndRow, erro
 		&i.StartedAt,
 		&i.CompletedAt,
 		&i.DeadlineAt,
+		&i.LeaseExpiresAt,
 	)
 	return i, err
+}
+
+const RunFinish = `-- name: RunFinish :execrows
+update runs
+set status = $1,
+    terminal_reason = $2,
+    error = $3,
+    completed_at = $4
+where id = $5
+    and owner_id || '' = $6 -- leaves the primary key as the only index
+    and generation = $7
+    and status || '' = 'running'
+`
+
+type RunFinishParams = model.RunFinishParams
+
+// Ends a run of a connection; the first end wins, and a generation that is not the
+// run's changes nothing.
+func (q *Queries) RunFinish(ctx context.Context, arg RunFinishParams) (int64, error) {
+	result, err := q.db.Exec(ctx, RunFinish,
+		arg.Status,
+		arg.TerminalReason,
+		arg.Error,
+		arg.CompletedAt,
+		arg.ID,
+		arg.OwnerID,
+		arg.Generation,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const RunGet = `-- name: RunGet :one
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
     r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
-    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at,
+    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at, r.lease_expires_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id
@@ -113,6 +147,7 @@ func (q *Queries) RunGet(ctx context.Context, arg RunGetParams) (RunGetRow, erro
 		&i.StartedAt,
 		&i.CompletedAt,
 		&i.DeadlineAt,
+		&i.LeaseExpiresAt,
 		&i.JobState,
 		&i.JobLeaseExpiresAt,
 		&i.JobProgress,
@@ -120,11 +155,50 @@ func (q *Queries) RunGet(ctx context.Context, arg RunGetParams) (RunGetRow, erro
 	return i, err
 }
 
+const RunGetActive = `-- name: RunGetActive :one
+select id, generation, lease_expires_at
+from runs
+where connection_id = $1
+    and owner_id || '' = $2 -- leaves that index as the only one
+    and status = 'running'
+`
+
+type RunGetActiveParams = model.RunGetActiveParams
+
+type RunGetActiveRow = model.RunGetActiveRow
+
+// The running run of a connection. Index runs_running_connection.
+func (q *Queries) RunGetActive(ctx context.Context, arg RunGetActiveParams) (RunGetActiveRow, error) {
+	row := q.db.QueryRow(ctx, RunGetActive, arg.ConnectionID, arg.OwnerID)
+	var i RunGetActiveRow
+	err := row.Scan(&i.ID, &i.Generation, &i.LeaseExpiresAt)
+	return i, err
+}
+
+const RunGetByExternal = `-- name: RunGetByExternal :one
+select id
+from runs
+where connection_id = $1
+    and external_run_id = $2
+    and owner_id || '' = $3
+`
+
+type RunGetByExternalParams = model.RunGetByExternalParams
+
+// The run of a connection under the id that its runner gave it. Index runs_external.
+func (q *Queries) RunGetByExternal(ctx context.Context, arg RunGetByExternalParams) (string, error) {
+	row := q.db.QueryRow(ctx, RunGetByExternal, arg.ConnectionID, arg.ExternalRunID, arg.OwnerID)
+	var id string
+	err := row.Scan(&id)
+	return id, err
+}
+
 const RunGetByToken = `-- name: RunGetByToken :one
+
 select
     id, owner_id, kind, connection_id, job_id, external_run_id, status, attempt, worker,
     generation, terminal_reason, error, warning, facts, progress, scheduler_managed, origin, created_at,
-    started_at, completed_at, deadline_at
+    started_at, completed_at, deadline_at, lease_expires_at
 from runs
 where owner_id = $1
     and job_id = $2
@@ -137,6 +211,7 @@ type RunGetByTokenParams = model.RunGetByTokenParams
 
 type RunGetByTokenRow = model.RunGetByTokenRow
 
+// leaves that index as the only one
 // The attempt of a job that held the lease of that token (SHA-256, hex).
 // Index runs_by_job.
 func (q *Queries) RunGetByToken(ctx context.Context, arg RunGetByTokenParams) (RunGetByTokenRow, error) {
@@ -164,8 +239,60 @@ func (q *Queries) RunGetByToken(ctx context.Context, arg RunGetByTokenParams) (R
 		&i.StartedAt,
 		&i.CompletedAt,
 		&i.DeadlineAt,
+		&i.LeaseExpiresAt,
 	)
 	return i, err
+}
+
+const RunHold = `-- name: RunHold :one
+select status, generation
+from runs
+where id = $1
+    and owner_id || '' = $2 -- leaves the primary key as the only index
+    and connection_id || '' = $3
+for share
+`
+
+type RunHoldParams = model.RunHoldParams
+
+type RunHoldRow = model.RunHoldRow
+
+// A run of a connection, held for this transaction as it is: what would end it
+// waits, so it is the fence of whatever is written for the run.
+func (q *Queries) RunHold(ctx context.Context, arg RunHoldParams) (RunHoldRow, error) {
+	row := q.db.QueryRow(ctx, RunHold, arg.ID, arg.OwnerID, arg.ConnectionID)
+	var i RunHoldRow
+	err := row.Scan(&i.Status, &i.Generation)
+	return i, err
+}
+
+const RunInsert = `-- name: RunInsert :exec
+insert into runs (
+    id, owner_id, kind, connection_id, external_run_id, status, worker, generation, scheduler_managed, origin,
+    event_seq, created_at, started_at, lease_expires_at
+)
+values (
+    $1, $2, $3, $4, $5, 'running', $6, $7, false, 'live',
+    0, $8, $8, $9
+)
+`
+
+type RunInsertParams = model.RunInsertParams
+
+// Opens a run of a connection.
+func (q *Queries) RunInsert(ctx context.Context, arg RunInsertParams) error {
+	_, err := q.db.Exec(ctx, RunInsert,
+		arg.ID,
+		arg.OwnerID,
+		arg.Kind,
+		arg.ConnectionID,
+		arg.ExternalRunID,
+		arg.Worker,
+		arg.Generation,
+		arg.Now,
+		arg.LeaseExpiresAt,
+	)
+	return err
 }
 
 const RunInsertMany = `-- name: RunInsertMany :execrows
@@ -200,7 +327,7 @@ const RunListByIDs = `-- name: RunListByIDs :many
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
     r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
-    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at,
+    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at, r.lease_expires_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id
@@ -244,6 +371,7 @@ func (q *Queries) RunListByIDs(ctx context.Context, arg RunListByIDsParams) ([]R
 			&i.StartedAt,
 			&i.CompletedAt,
 			&i.DeadlineAt,
+			&i.LeaseExpiresAt,
 			&i.JobState,
 			&i.JobLeaseExpiresAt,
 			&i.JobProgress,
@@ -256,6 +384,70 @@ func (q *Queries) RunListByIDs(ctx context.Context, arg RunListByIDsParams) ([]R
 		return nil, err
 	}
 	return items, nil
+}
+
+const RunListOverdue = `-- name: RunListOverdue :many
+select id, owner_id, connection_id
+from runs
+where status = 'running'
+    and (lease_expires_at < $1 or lease_expires_at > $2)
+    and connection_id > $3
+order by connection_id
+limit cast($4 as bigint)
+`
+
+type RunListOverdueParams = model.RunListOverdueParams
+
+type RunListOverdueRow = model.RunListOverdueRow
+
+// Running runs of all owners' connections whose lease ran out before cutoff, or ends
+// after the latest end that one can have, from the connection after_id on. Index
+// runs_running_connection.
+func (q *Queries) RunListOverdue(ctx context.Context, arg RunListOverdueParams) ([]RunListOverdueRow, error) {
+	rows, err := q.db.Query(ctx, RunListOverdue,
+		arg.Cutoff,
+		arg.Latest,
+		arg.AfterID,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RunListOverdueRow{}
+	for rows.Next() {
+		var i RunListOverdueRow
+		if err := rows.Scan(&i.ID, &i.OwnerID, &i.ConnectionID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const RunLockActive = `-- name: RunLockActive :one
+select id, generation, lease_expires_at
+from runs
+where connection_id = $1
+    and owner_id || '' = $2 -- leaves that index as the only one
+    and status = 'running'
+for update
+`
+
+type RunLockActiveParams = model.RunLockActiveParams
+
+type RunLockActiveRow = model.RunLockActiveRow
+
+// The running run of a connection, held for this transaction, which may end it.
+// Index runs_running_connection.
+func (q *Queries) RunLockActive(ctx context.Context, arg RunLockActiveParams) (RunLockActiveRow, error) {
+	row := q.db.QueryRow(ctx, RunLockActive, arg.ConnectionID, arg.OwnerID)
+	var i RunLockActiveRow
+	err := row.Scan(&i.ID, &i.Generation, &i.LeaseExpiresAt)
+	return i, err
 }
 
 const RunLockByToken = `-- name: RunLockByToken :one
@@ -280,11 +472,39 @@ func (q *Queries) RunLockByToken(ctx context.Context, arg RunLockByTokenParams) 
 	return id, err
 }
 
+const RunLockOverdue = `-- name: RunLockOverdue :one
+select id, generation
+from runs
+where id = $1
+    and owner_id || '' = $2 -- leaves the primary key as the only index
+    and status || '' = 'running'
+    and (lease_expires_at < $3 or lease_expires_at > $4)
+for update
+`
+
+type RunLockOverdueParams = model.RunLockOverdueParams
+
+type RunLockOverdueRow = model.RunLockOverdueRow
+
+// A running run whose lease ran out before cutoff, or ends after the latest end that
+// one can have, held for this transaction. Primary key.
+func (q *Queries) RunLockOverdue(ctx context.Context, arg RunLockOverdueParams) (RunLockOverdueRow, error) {
+	row := q.db.QueryRow(ctx, RunLockOverdue,
+		arg.ID,
+		arg.OwnerID,
+		arg.Cutoff,
+		arg.Latest,
+	)
+	var i RunLockOverdueRow
+	err := row.Scan(&i.ID, &i.Generation)
+	return i, err
+}
+
 const RunPage = `-- name: RunPage :many
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
     r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
-    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at,
+    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at, r.lease_expires_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id
@@ -335,6 +555,7 @@ func (q *Queries) RunPage(ctx context.Context, arg RunPageParams) ([]RunPageRow,
 			&i.StartedAt,
 			&i.CompletedAt,
 			&i.DeadlineAt,
+			&i.LeaseExpiresAt,
 			&i.JobState,
 			&i.JobLeaseExpiresAt,
 			&i.JobProgress,
@@ -353,7 +574,7 @@ const RunPageByJob = `-- name: RunPageByJob :many
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
     r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
-    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at,
+    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at, r.lease_expires_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id
@@ -406,6 +627,7 @@ func (q *Queries) RunPageByJob(ctx context.Context, arg RunPageByJobParams) ([]R
 			&i.StartedAt,
 			&i.CompletedAt,
 			&i.DeadlineAt,
+			&i.LeaseExpiresAt,
 			&i.JobState,
 			&i.JobLeaseExpiresAt,
 			&i.JobProgress,
@@ -424,7 +646,7 @@ const RunPageByStatus = `-- name: RunPageByStatus :many
 select
     r.id, r.owner_id, r.kind, r.connection_id, r.job_id, r.external_run_id, r.status, r.attempt,
     r.worker, r.generation, r.terminal_reason, r.error, r.warning, r.facts, r.progress, r.scheduler_managed,
-    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at,
+    r.origin, r.created_at, r.started_at, r.completed_at, r.deadline_at, r.lease_expires_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at, j.progress as job_progress
 from runs r
 left join jobs j on j.id = r.job_id
@@ -477,6 +699,7 @@ func (q *Queries) RunPageByStatus(ctx context.Context, arg RunPageByStatusParams
 			&i.StartedAt,
 			&i.CompletedAt,
 			&i.DeadlineAt,
+			&i.LeaseExpiresAt,
 			&i.JobState,
 			&i.JobLeaseExpiresAt,
 			&i.JobProgress,
@@ -489,6 +712,36 @@ func (q *Queries) RunPageByStatus(ctx context.Context, arg RunPageByStatusParams
 		return nil, err
 	}
 	return items, nil
+}
+
+const RunRenew = `-- name: RunRenew :one
+update runs
+set lease_expires_at = case
+        when lease_expires_at > $1 and lease_expires_at <= $2 then lease_expires_at
+        else $1
+    end
+where id = $3
+    and owner_id || '' = $4 -- leaves the primary key as the only index
+    and generation = $5
+    and status || '' = 'running'
+returning lease_expires_at
+`
+
+type RunRenewParams = model.RunRenewParams
+
+// A heartbeat of a run of a connection. A lease that ends later than the new one is
+// kept if it ends by kept.
+func (q *Queries) RunRenew(ctx context.Context, arg RunRenewParams) (coltype.Time, error) {
+	row := q.db.QueryRow(ctx, RunRenew,
+		arg.LeaseExpiresAt,
+		arg.KeptAt,
+		arg.ID,
+		arg.OwnerID,
+		arg.Generation,
+	)
+	var lease_expires_at coltype.Time
+	err := row.Scan(&lease_expires_at)
+	return lease_expires_at, err
 }
 
 const RunSucceedMany = `-- name: RunSucceedMany :many
@@ -515,7 +768,7 @@ where runs.status || '' = 'running' -- leaves the primary key as the only index
 returning
     id, owner_id, kind, connection_id, job_id, external_run_id, status, attempt, worker,
     generation, terminal_reason, error, warning, facts, progress, scheduler_managed, origin, created_at,
-    started_at, completed_at, deadline_at
+    started_at, completed_at, deadline_at, lease_expires_at
 `
 
 type RunSucceedManyParams = model.RunSucceedManyParams
@@ -556,6 +809,7 @@ func (q *Queries) RunSucceedMany(ctx context.Context, arg RunSucceedManyParams) 
 			&i.StartedAt,
 			&i.CompletedAt,
 			&i.DeadlineAt,
+			&i.LeaseExpiresAt,
 		); err != nil {
 			return nil, err
 		}

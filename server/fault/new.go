@@ -118,6 +118,31 @@ func TooManyLiveJobs(most int64) *Fault {
 		With("live_jobs", map[string]any{"value": most, "at_least": true})
 }
 
+// RunConflict is an end that the run's state forbids.
+func RunConflict(runID, state string) *Fault {
+	return ofRun("state_conflict", "The run is "+state+"; that forbids the transition.", runID, state)
+}
+
+// RunAlreadyActive is a start beside a run whose lease is alive.
+func RunAlreadyActive(runID, state string) *Fault {
+	return ofRun("run_already_active", "Another run of the connection is running: "+runID+".", runID, state)
+}
+
+// RunSuperseded is a generation before the connection's.
+func RunSuperseded(runID, state string) *Fault {
+	return ofRun("run_superseded", "A later run of the connection was started.", runID, state)
+}
+
+// RunNotActive is a write for a run that is not running under that generation.
+func RunNotActive(runID, state string) *Fault {
+	return ofRun("run_not_active", "The run is not running under that generation; it is "+state+".", runID, state)
+}
+
+// ConnectionRevoked is a write to a connection that was revoked.
+func ConnectionRevoked(connectionID string) *Fault {
+	return New("connection_revoked", "The connection was revoked.").With("connection_id", connectionID)
+}
+
 // OlderReplica is a change that replicas of an older release would not heed.
 func OlderReplica() *Fault {
 	return New("older_replica", "A replica of an older release serves this database, and knows no old names of repositories: bring every replica to this release, then repeat.").
@@ -180,6 +205,10 @@ func Internal(cause error) *Fault {
 
 func ofJob(code, detail, jobID, state string) *Fault {
 	return New(code, detail).With("job_id", jobID).With("state", state)
+}
+
+func ofRun(code, detail, runID, state string) *Fault {
+	return New(code, detail).With("run_id", runID).With("state", state)
 }
 
 func ofProposal(code, detail, proposalID, state string) *Fault {

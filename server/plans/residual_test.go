@@ -7,6 +7,8 @@ var residual = map[string]string{
 	// updates; the partial index holds claimed jobs only.
 	"JobListOverdue": "jobs.lease_expires_at",
 	"JobLockOverdue": "j.lease_expires_at",
+	// The same of runs of connections: the partial index holds running ones only.
+	"RunListOverdue": "runs.lease_expires_at",
 	// The attempts of one job, the latest first.
 	"RunGetByToken": "runs.token_hash",
 }

@@ -39,7 +39,7 @@ var given = map[string]record{
 	"repo_names":           {"forge": "github", "host": "github.com", "namespace": "acme"},
 	"job_kinds":            {"lease_seconds": 60, "max_attempts": 5, "backoff_base_seconds": 5, "backoff_cap_seconds": 9},
 	"jobs":                 {"kind": "build", "state": "pending", "priority": 3, "attempt": 0, "max_attempts": 5, "key": nameOfRow{}},
-	"runs":                 {"kind": "job", "status": "running", "origin": "live", "job_id": nameOfRow{}, "token_hash": nameOfRow{}, "scheduler_managed": false},
+	"runs":                 {"kind": "job", "status": "running", "origin": "live", "job_id": nameOfRow{}, "token_hash": nameOfRow{}, "connection_id": nameOfRow{}, "external_run_id": nameOfRow{}, "scheduler_managed": false},
 	"proposals":            {"state": "open", "stream": "main", "author": "ada"},
 	"proposal_transitions": {"to_state": "open"},
 

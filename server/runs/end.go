@@ -55,6 +55,7 @@ func ended(r model.RunEndRow) Run {
 		Generation: r.Generation, TerminalReason: r.TerminalReason, Error: r.Error, Warning: r.Warning, Facts: r.Facts,
 		Progress: r.Progress, SchedulerManaged: r.SchedulerManaged, Origin: r.Origin,
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt, DeadlineAt: r.DeadlineAt,
+		LeaseExpiresAt: r.LeaseExpiresAt,
 	}
 }
 

@@ -9,7 +9,9 @@ import (
 	"github.com/stint-run/stint/server/web"
 )
 
-// runJSON is a run as clients see it.
+// Wire is a run as clients see it.
+type Wire = runJSON
+
 type runJSON struct {
 	ID               string       `json:"id"`
 	Kind             string       `json:"kind" enum:"job,scheduled,manual,browser,webhook"`
@@ -31,18 +33,21 @@ type runJSON struct {
 	StartedAt        coltype.Time `json:"started_at"`
 	CompletedAt      coltype.Time `json:"completed_at" nullable:"true"`
 	DeadlineAt       coltype.Time `json:"deadline_at" nullable:"true" doc:"When the attempt must be over. Null: it has no time limit."`
+	LeaseExpiresAt   coltype.Time `json:"lease_expires_at" nullable:"true" doc:"Of a run of a connection: until when it is taken to be alive without a heartbeat. Null for a run of a job, which has the job's lease."`
 	Omitted          []string     `json:"omitted" doc:"Members over 4 KiB that a list leaves out."`
 }
 
-func runOf(r Run, now coltype.Time) runJSON {
+// WireOf is what clients see of a run, whole.
+func WireOf(r Run, now coltype.Time) Wire {
 	out := runJSON{
 		ID: r.ID, Kind: r.Kind, Status: Shown(r, now), JobID: r.JobID, ConnectionID: r.ConnectionID,
 		ExternalRunID: r.ExternalRunID, Attempt: r.Attempt, Worker: r.Worker, Generation: r.Generation,
 		TerminalReason: r.TerminalReason, Error: r.Error, Warning: r.Warning, Facts: r.Facts, Progress: r.Progress,
 		SchedulerManaged: r.SchedulerManaged, Origin: r.Origin,
-		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt, DeadlineAt: r.DeadlineAt, Omitted: []string{},
+		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt, DeadlineAt: r.DeadlineAt,
+		LeaseExpiresAt: r.LeaseExpiresAt, Omitted: []string{},
 	}
-	if r.Status == Running && r.Kind == KindJob {
+	if r.Status == Running && r.JobID != nil {
 		out.Progress = r.JobProgress // heartbeats write it to the job alone
 	}
 	return out
@@ -68,7 +73,7 @@ var listed = web.ListOf[listInput, Run, runJSON]{
 		return ListIn{OwnerID: ownerID, JobID: in.JobID, Status: in.Status, Kind: in.Kind}
 	}),
 	Item: func(r Run, now coltype.Time) runJSON {
-		out := runOf(r, now)
+		out := WireOf(r, now)
 		out.Omitted = web.Omit(web.JSONMember("error", &out.Error))
 		return out
 	},
@@ -83,6 +88,6 @@ func get(ctx context.Context, q model.Reader, now coltype.Time, in *getInput) (*
 	if err != nil {
 		return nil, err
 	}
-	out := runOf(run, now)
+	out := WireOf(run, now)
 	return &out, nil
 }

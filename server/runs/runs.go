@@ -6,6 +6,11 @@
 // in the same transaction, so a job has at most one running run (the unique
 // index runs_running_job holds that).
 //
+// A run of a connection has a lease of its own, which its runner renews. It is
+// named together with its generation, a number that each start of the connection
+// raises: what an older generation writes changes nothing. A connection has at most
+// one running run (runs_running_connection).
+//
 // What a person sees is not the recorded status alone: a running run is in
 // progress only while a lease stands behind it. Shown is the one place where
 // that is decided.
@@ -25,8 +30,16 @@ import (
 // long before it puts a job back.
 const Grace = 5 * time.Second
 
-// MaxLease is the longest lease of a job that can be asked for.
+// MaxLease is the longest lease that can be asked for.
 const MaxLease = 24 * time.Hour
+
+// DefaultLease is the lease of a run of a connection unless its runner says
+// otherwise, in seconds.
+const DefaultLease = 60
+
+func leaseEnd(now coltype.Time, seconds int64) coltype.Time {
+	return now.Add(time.Duration(seconds) * time.Second)
+}
 
 // LatestEnd is the latest end of a lease that was taken or renewed by now. One that
 // ends later was written under a clock that was wrong, or by hand: it counts as
@@ -51,7 +64,10 @@ const (
 var Statuses = []string{Running, Succeeded, SucceededWithGaps, Failed, Cancelled, Abandoned, Skipped}
 
 // Kinds are the kinds of a run (constraint runs_kind_check).
-var Kinds = []string{KindJob, "scheduled", "manual", "browser", "webhook"}
+var Kinds = append([]string{KindJob}, ConnectionKinds...)
+
+// ConnectionKinds are those of a run that somebody starts on a connection.
+var ConnectionKinds = []string{"scheduled", "manual", "browser", "webhook"}
 
 // Origins say how a run came into the ledger (constraint runs_origin_check).
 var Origins = []string{"live", "backfill", "import"}
@@ -65,9 +81,11 @@ const (
 	ReasonReleased     = "released"
 	ReasonLeaseExpired = "lease_expired"
 	ReasonTimeout      = "timeout" // its time limit passed, and its worker had not reported
+	ReasonRevoked      = "revoked" // its connection was
+	ReasonDeleted      = "deleted" // its connection was
 )
 
-// Run is a run as it is read, with the lease of the job it works on.
+// Run is a run as it is read, with the lease of the job it works on, if any.
 type Run = model.RunGetRow
 
 // Shown is the status that people see: running with a live lease is
@@ -83,11 +101,19 @@ func Shown(r Run, now coltype.Time) string {
 	return Failed
 }
 
-// live reports whether the job of a running run is still claimed by it: a
-// claimed job's one running run is the one of its present lease.
+// live reports whether a lease stands behind a running run: its own, or that of
+// its job, if that is still claimed. A claimed job's one running run is the one of
+// its present lease.
 func live(r Run, now coltype.Time) bool {
-	return r.JobState != nil && *r.JobState == "claimed" &&
-		!r.JobLeaseExpiresAt.Add(Grace).Before(now) && !r.JobLeaseExpiresAt.After(LatestEnd(now))
+	if r.JobID == nil {
+		return Live(r.LeaseExpiresAt, now)
+	}
+	return r.JobState != nil && *r.JobState == "claimed" && Live(r.JobLeaseExpiresAt, now)
+}
+
+// Live reports whether a lease that ends then still counts.
+func Live(end, now coltype.Time) bool {
+	return !end.Add(Grace).Before(now) && !end.After(LatestEnd(now))
 }
 
 // TokenHash is what the ledger keeps of a lease token: its SHA-256 in hex.

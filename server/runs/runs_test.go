@@ -22,17 +22,22 @@ import (
 func TestShownIsDecidedByTheLeaseBehindARunningRun(t *testing.T) {
 	t.Parallel()
 	now := dbtest.T0
-	claimed, pending := "claimed", "pending"
+	claimed, pending, job := "claimed", "pending", "job_1"
 	for _, tt := range []struct {
 		name string
 		run  runs.Run
 		want string
 	}{
-		{"a live lease", runs.Run{Status: runs.Running, JobState: &claimed, JobLeaseExpiresAt: now.Add(time.Second)}, runs.InProgress},
-		{"within the grace", runs.Run{Status: runs.Running, JobState: &claimed, JobLeaseExpiresAt: now.Add(-runs.Grace)}, runs.InProgress},
-		{"past the grace", runs.Run{Status: runs.Running, JobState: &claimed, JobLeaseExpiresAt: now.Add(-runs.Grace - time.Microsecond)}, runs.Failed},
-		{"a job that is not claimed", runs.Run{Status: runs.Running, JobState: &pending}, runs.Failed},
+		{"a live lease", runs.Run{Status: runs.Running, JobID: &job, JobState: &claimed, JobLeaseExpiresAt: now.Add(time.Second)}, runs.InProgress},
+		{"within the grace", runs.Run{Status: runs.Running, JobID: &job, JobState: &claimed, JobLeaseExpiresAt: now.Add(-runs.Grace)}, runs.InProgress},
+		{"past the grace", runs.Run{Status: runs.Running, JobID: &job, JobState: &claimed, JobLeaseExpiresAt: now.Add(-runs.Grace - time.Microsecond)}, runs.Failed},
+		{"a job that is not claimed", runs.Run{Status: runs.Running, JobID: &job, JobState: &pending}, runs.Failed},
 		{"no job", runs.Run{Status: runs.Running}, runs.Failed},
+		{"a live lease of its own", runs.Run{Status: runs.Running, LeaseExpiresAt: now.Add(time.Second)}, runs.InProgress},
+		{"its own, within the grace", runs.Run{Status: runs.Running, LeaseExpiresAt: now.Add(-runs.Grace)}, runs.InProgress},
+		{"its own, past the grace", runs.Run{Status: runs.Running, LeaseExpiresAt: now.Add(-runs.Grace - time.Microsecond)}, runs.Failed},
+		{"its own, longer than one can be", runs.Run{Status: runs.Running, LeaseExpiresAt: runs.LatestEnd(now).Add(time.Microsecond)}, runs.Failed},
+		{"its own beside a job's that ended", runs.Run{Status: runs.Running, JobID: &job, LeaseExpiresAt: now.Add(time.Second)}, runs.Failed},
 	} {
 		if got := runs.Shown(tt.run, now); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
