@@ -21,6 +21,7 @@ import (
 	"github.com/stint-run/stint/server/records"
 	"github.com/stint-run/stint/server/repos"
 	"github.com/stint-run/stint/server/runs"
+	"github.com/stint-run/stint/server/sources"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -38,9 +39,14 @@ var constrained = map[string][]string{
 	"proposal_transitions_from_check": repos.States,
 	"proposal_transitions_to_check":   repos.States,
 	"tokens_kind_check":               control.TokenKinds,
-	"partitions_refresh_state_check":  records.RefreshStates,
-	"records_dated_by_check":          records.DatedBy,
-	"record_versions_dated_by_check":  records.DatedBy,
+
+	"connections_status_check":                sources.Statuses,
+	"connections_source_kind_check":           sources.Kinds,
+	"connection_tombstones_source_kind_check": sources.Kinds,
+	"connector_streams_semantics_check":       sources.Semantics,
+	"partitions_refresh_state_check":          records.RefreshStates,
+	"records_dated_by_check":                  records.DatedBy,
+	"record_versions_dated_by_check":          records.DatedBy,
 }
 
 // shownStatuses are those of a run as a person sees it: one that is recorded as running is in progress, or failed.

@@ -1383,8 +1383,11 @@ type Overview struct {
 // Problem defines model for Problem.
 type Problem struct {
 	// Code What to decide by; the other texts are for people.
-	Code   string `json:"code"`
-	Detail string `json:"detail"`
+	Code string `json:"code"`
+
+	// ConnectionID The connection that a conflict speaks of.
+	ConnectionID *string `json:"connection_id,omitempty"`
+	Detail       string  `json:"detail"`
 
 	// Errors Every fault of the request.
 	Errors []Item `json:"errors"`
@@ -1409,7 +1412,7 @@ type Problem struct {
 	// RunID The run that a conflict speaks of.
 	RunID *string `json:"run_id,omitempty"`
 
-	// State The state of that job, run or proposal now.
+	// State The state of that job, run, proposal or connection now.
 	State  *string `json:"state,omitempty"`
 	Status int64   `json:"status"`
 	Title  string  `json:"title"`

@@ -6,6 +6,76 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
+type Connection struct {
+	ID            string
+	OwnerID       string
+	ConnectorID   string
+	SourceKind    string
+	BindingKey    string
+	DisplayName   string
+	Status        string
+	RunGeneration int64
+	Version       int64
+	Actor         *string
+	ActedAt       coltype.Time
+	CreatedAt     coltype.Time
+	UpdatedAt     coltype.Time
+	RevokedAt     coltype.Time
+}
+
+type ConnectionDevice struct {
+	ConnectionID   string
+	Device         string
+	OwnerID        string
+	LastBatchID    *string
+	LastAcceptedAt coltype.Time
+	CreatedAt      coltype.Time
+}
+
+type ConnectionHead struct {
+	ConnectionID   string
+	OwnerID        string
+	ActiveRunID    *string
+	LatestRunID    *string
+	SettledRunID   *string
+	SucceededRunID *string
+	LastIngestAt   coltype.Time
+	RejectedCount  int64
+	Revision       int64
+	UpdatedAt      coltype.Time
+}
+
+type ConnectionTombstone struct {
+	OwnerID      string
+	ConnectorID  string
+	SourceKind   string
+	BindingKey   string
+	ConnectionID string
+	Actor        *string
+	DeletedAt    coltype.Time
+}
+
+type Connector struct {
+	OwnerID     string
+	ID          string
+	DisplayName string
+	Manifest    coltype.JSON
+	Version     int64
+	CreatedAt   coltype.Time
+	UpdatedAt   coltype.Time
+}
+
+type ConnectorStream struct {
+	OwnerID     string
+	ConnectorID string
+	Name        string
+	Semantics   string
+	PrimaryKey  coltype.JSON
+	TimeField   *string
+	Label       string
+	CreatedAt   coltype.Time
+}
+
 type IngestBatch struct {
 	ConnectionID    string
 	BatchID         string

@@ -27,6 +27,36 @@ type Querier interface {
 	// still be at work. mark is how the holders of this process begin, where no other
 	// process can hold a batch and be alive; else it is empty.
 	BatchTake(ctx context.Context, arg BatchTakeParams) (int64, error)
+	// Ends the draft of a connection that brings records; 0 rows if it is none.
+	ConnectionActivate(ctx context.Context, arg ConnectionActivateParams) (int64, error)
+	// Deletes a connection.
+	ConnectionDelete(ctx context.Context, arg ConnectionDeleteParams) (int64, error)
+	// One connection of an owner. Until this transaction ends nobody changes it, and
+	// others may hold it too.
+	ConnectionHold(ctx context.Context, arg ConnectionHoldParams) (Connection, error)
+	// Makes a connection; 0 rows if its source is connected.
+	ConnectionInsert(ctx context.Context, arg ConnectionInsertParams) (int64, error)
+	// One connection of an owner, to be changed: waits for those who hold it, and those
+	// who come wait.
+	ConnectionLock(ctx context.Context, arg ConnectionLockParams) (Connection, error)
+	// Gives a connection another display name, fenced by its version.
+	ConnectionRename(ctx context.Context, arg ConnectionRenameParams) (Connection, error)
+	// Brings a connection from one status into another, fenced by its version.
+	ConnectionSetStatus(ctx context.Context, arg ConnectionSetStatusParams) (Connection, error)
+	// Makes a connector; 0 rows if it is known.
+	ConnectorInsert(ctx context.Context, arg ConnectorInsertParams) (int64, error)
+	// Replaces the manifest of a connector, if it is still at the version that was read.
+	ConnectorSet(ctx context.Context, arg ConnectorSetParams) (int64, error)
+	// Notes the batch of a device that was accepted last.
+	DeviceAccept(ctx context.Context, arg DeviceAcceptParams) error
+	// Deletes the devices of a connection. Primary key.
+	DeviceDeleteByConnection(ctx context.Context, arg DeviceDeleteByConnectionParams) (int64, error)
+	// Deletes the heads of a connection.
+	HeadDelete(ctx context.Context, arg HeadDeleteParams) (int64, error)
+	// Notes that a connection has brought records.
+	HeadIngested(ctx context.Context, arg HeadIngestedParams) (int64, error)
+	// Makes the heads of a connection that is made.
+	HeadInsert(ctx context.Context, arg HeadInsertParams) error
 	// Dates records that have no date, up to max. What somebody else is dating is
 	// passed over. Index idempotency_keys_by_created.
 	IdempotencyKeyDate(ctx context.Context, arg IdempotencyKeyDateParams) (int64, error)
@@ -141,6 +171,8 @@ type Querier interface {
 	ProposalLock(ctx context.Context, arg ProposalLockParams) (Proposal, error)
 	// Brings a proposal from one state into another, fenced by its version.
 	ProposalMove(ctx context.Context, arg ProposalMoveParams) (Proposal, error)
+	// Queues the removal of what a deleted connection has brought.
+	RemovalInsert(ctx context.Context, arg RemovalInsertParams) error
 	// One repository of an owner. Until this transaction ends nobody renames it.
 	RepoHold(ctx context.Context, arg RepoHoldParams) (Repo, error)
 	// RepoFind, and until this transaction ends nobody renames it. Whoever waits for a
@@ -195,6 +227,10 @@ type Querier interface {
 	// object of {completed_at, warning, progress} by job id, times in microseconds.
 	// Index runs_running_job.
 	RunSucceedMany(ctx context.Context, arg RunSucceedManyParams) ([]RunSucceedManyRow, error)
+	// Removes the streams that a connector declares. Primary key.
+	StreamDeleteByConnector(ctx context.Context, arg StreamDeleteByConnectorParams) (int64, error)
+	// Declares the streams of a JSON list, times in microseconds.
+	StreamInsertMany(ctx context.Context, arg StreamInsertManyParams) (int64, error)
 	// A token that is valid at now. Until this transaction ends it cannot be revoked,
 	// so that what is made by it is there for whoever revokes it with all that it made.
 	TokenHold(ctx context.Context, arg TokenHoldParams) (Token, error)
@@ -211,6 +247,10 @@ type Querier interface {
 	// Removes sessions that ended before cutoff, the oldest first; tokens stay.
 	// Index tokens_sessions_by_expiry.
 	TokenSweepSessions(ctx context.Context, arg TokenSweepSessionsParams) (int64, error)
+	// Lets a source that was deleted be connected again; 0 rows if it was not deleted.
+	TombstoneDelete(ctx context.Context, arg TombstoneDeleteParams) (int64, error)
+	// Keeps that the connection of a source was deleted.
+	TombstoneInsert(ctx context.Context, arg TombstoneInsertParams) error
 	// Keeps that a proposal came into a state.
 	TransitionInsert(ctx context.Context, arg TransitionInsertParams) error
 	// Notes a JSON list of {owner_id, name, at}, in order; never moves a note back.

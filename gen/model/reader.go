@@ -12,6 +12,25 @@ import (
 type Reader interface {
 	// A batch of a connection.
 	BatchGet(ctx context.Context, arg BatchGetParams) (IngestBatch, error)
+	// One connection of an owner.
+	ConnectionGet(ctx context.Context, arg ConnectionGetParams) (Connection, error)
+	// The connection of a source. Index connections_binding.
+	ConnectionGetByBinding(ctx context.Context, arg ConnectionGetByBindingParams) (Connection, error)
+	// The connections of a connector that are not revoked. Index connections_in_use.
+	ConnectionListByConnector(ctx context.Context, arg ConnectionListByConnectorParams) ([]Connection, error)
+	// The connections behind those of a connector, by connector, the oldest first.
+	// Index connections_by_connector.
+	ConnectionPage(ctx context.Context, arg ConnectionPageParams) ([]Connection, error)
+	// Those of one connector, the oldest first. Index connections_by_connector.
+	ConnectionPageByConnector(ctx context.Context, arg ConnectionPageByConnectorParams) ([]Connection, error)
+	// One connector of an owner.
+	ConnectorGet(ctx context.Context, arg ConnectorGetParams) (Connector, error)
+	// The connectors by id, without their manifests. Primary key.
+	ConnectorPage(ctx context.Context, arg ConnectorPageParams) ([]ConnectorPageRow, error)
+	// The devices of a connection by name, up to max. Primary key.
+	DeviceList(ctx context.Context, arg DeviceListParams) ([]ConnectionDevice, error)
+	// The heads of a connection.
+	HeadGet(ctx context.Context, arg HeadGetParams) (ConnectionHead, error)
 	// What was answered under a key.
 	IdempotencyKeyGet(ctx context.Context, arg IdempotencyKeyGetParams) (IdempotencyKeyGetRow, error)
 	// How many jobs are due for each probe of a JSON list of {owner_id, kind,
@@ -150,6 +169,8 @@ type Reader interface {
 	RunWalkByJob(ctx context.Context, arg RunWalkByJobParams) ([]RunWalkByJobRow, error)
 	// The same within one recorded status. Index runs_by_status.
 	RunWalkByStatus(ctx context.Context, arg RunWalkByStatusParams) ([]RunWalkByStatusRow, error)
+	// The streams that a connector declares, by name. Primary key.
+	StreamList(ctx context.Context, arg StreamListParams) ([]ConnectorStream, error)
 	// One token of an owner.
 	TokenGet(ctx context.Context, arg TokenGetParams) (Token, error)
 	// The token of that SHA-256 (hex), with the name of its owner.
@@ -158,6 +179,8 @@ type Reader interface {
 	TokenListMade(ctx context.Context, arg TokenListMadeParams) ([]string, error)
 	// The tokens, newest first. Index tokens_by_created.
 	TokenPage(ctx context.Context, arg TokenPageParams) ([]Token, error)
+	// The connection of a source that was deleted. Primary key.
+	TombstoneGet(ctx context.Context, arg TombstoneGetParams) (ConnectionTombstone, error)
 	// The states that a proposal came into up to a version, the latest first. Primary
 	// key. Whoever shows the proposal as it read it before asks for none after that.
 	TransitionList(ctx context.Context, arg TransitionListParams) ([]ProposalTransition, error)

@@ -8,6 +8,18 @@ import (
 	"github.com/stint-run/stint/gen/model"
 )
 
+type Connection = model.Connection
+
+type ConnectionDevice = model.ConnectionDevice
+
+type ConnectionHead = model.ConnectionHead
+
+type ConnectionTombstone = model.ConnectionTombstone
+
+type Connector = model.Connector
+
+type ConnectorStream = model.ConnectorStream
+
 type IngestBatch = model.IngestBatch
 
 type Job = model.Job

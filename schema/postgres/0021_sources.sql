@@ -67,8 +67,10 @@ create table connections (
 );
 -- ConnectionGetByBinding: a source is connected once.
 create unique index connections_binding on connections (owner_id, connector_id, source_kind, binding_key);
--- ConnectionPage, ConnectionListByConnector
+-- ConnectionPage, ConnectionPageByConnector
 create index connections_by_connector on connections (owner_id, connector_id, created_at, id);
+-- ConnectionListByConnector: those that a connector's id may stand for.
+create index connections_in_use on connections (owner_id, connector_id, id) where status <> 'revoked';
 
 -- A connection that was deleted: its binding does not come back by itself.
 -- TombstoneGet

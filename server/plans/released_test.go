@@ -84,6 +84,10 @@ var asked = map[string]record{
 	"BatchInsert":     {"Holder": "h"},
 	"BatchRelease":    {"Holder": "h"},
 	"BatchTake":       {"Holder": "h"},
+
+	"ConnectionInsert":    {"Actor": "ada"},
+	"ConnectionRename":    {"Actor": "ada"},
+	"ConnectionSetStatus": {"Actor": "ada", "FromStatus": "active", "ToStatus": "revoked", "RevokedAt": at},
 }
 
 // before makes the planted rows those that a statement is for.
@@ -100,6 +104,10 @@ var before = map[string]string{
 	"BatchAccept":             heldBatch,
 	"BatchAdvance":            heldBatch,
 	"BatchRelease":            heldBatch,
+
+	"ConnectionActivate":        "update connections set status = 'draft', revoked_at = null",
+	"ConnectionListByConnector": "update connections set status = 'active', revoked_at = null",
+	"ConnectionSetStatus":       "update connections set status = 'active', revoked_at = null",
 }
 
 const heldBatch = "update ingest_batches set state = 'processing', answer = null, accepted_at = null, holder = 'h', lease_expires_at = created_at"

@@ -111,7 +111,7 @@ func (p *planter) row(table, name string, has func(column) bool, values record) 
 // row, so that they can be a key.
 func (p *planter) value(c column, name string) any {
 	switch {
-	case c.references == "owners":
+	case c.references == "owners", c.name == "owner_id":
 		return p.owner
 	case c.references != "":
 		return parentID

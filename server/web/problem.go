@@ -40,7 +40,8 @@ type Problem struct {
 	JobID         string `json:"job_id,omitempty" doc:"The job that a conflict speaks of."`
 	RunID         string `json:"run_id,omitempty" doc:"The run that a conflict speaks of."`
 	ProposalID    string `json:"proposal_id,omitempty" doc:"The proposal that a conflict speaks of."`
-	State         string `json:"state,omitempty" doc:"The state of that job, run or proposal now."`
+	ConnectionID  string `json:"connection_id,omitempty" doc:"The connection that a conflict speaks of."`
+	State         string `json:"state,omitempty" doc:"The state of that job, run, proposal or connection now."`
 	RequiredScope string `json:"required_scope,omitempty" doc:"The scope that the token lacks."`
 	LimitBytes    int64  `json:"limit_bytes,omitempty" doc:"The bound that the body exceeds."`
 
