@@ -36,6 +36,31 @@ func TestAnAnswerArrivesThatWasMadeBeforeTheBodyWasRead(t *testing.T) {
 	}
 }
 
+// A client that never ends its body is not read for ever.
+func TestABodyThatNobodyWantsIsReadToABound(t *testing.T) {
+	t.Parallel()
+	const most = 64 << 20
+	conn, err := net.Dial("tcp", strings.TrimPrefix(one(t, web.Config{}).url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	head := "POST /v1/none HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+	if _, err := fmt.Fprintf(conn, head, 4*most); err != nil {
+		t.Fatal(err)
+	}
+	piece := make([]byte, 1<<20)
+	sent := 0
+	for err == nil && sent < 4*most {
+		var n int
+		n, err = conn.Write(piece)
+		sent += n
+	}
+	if sent > 2*most { // what is on the way is not read
+		t.Errorf("%d MiB were taken, and then %v", sent>>20, err)
+	}
+}
+
 // sendsAllFirst sends a request with a body of spaces, and then reads the answer's status.
 func sendsAllFirst(t *testing.T, url, head string, size int, chunked bool) int {
 	t.Helper()
