@@ -135,6 +135,21 @@ func TestSlowStatementIsNotTakenForASilentOne(t *testing.T) {
 	}
 }
 
+// A caller's own deadline stands for how long the answer is of use.
+func TestStatementEndsWithItsCallersDeadline(t *testing.T) {
+	t.Parallel()
+	_, s := warm(t, store.Waits{})
+	began := time.Now()
+	err := s.Tx(t.Context(), func(q model.Querier) error {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		return store.ExecForTest(ctx, q, "select pg_sleep(10)")
+	})
+	if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took > 8*time.Second {
+		t.Errorf("%v after %v", err, took)
+	}
+}
+
 // A restart or a failover breaks all connections at once.
 func TestNoReadFailsForTerminatedConnections(t *testing.T) {
 	t.Parallel()

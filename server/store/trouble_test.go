@@ -1,12 +1,17 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"syscall"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/stint-run/stint/server/fault"
 )
 
 func TestTroubleOfAFileIsSaidInWords(t *testing.T) {
@@ -44,6 +49,25 @@ func TestEachCauseHasASentenceAndEachSentenceACause(t *testing.T) {
 	for cause := range details {
 		if !named[cause] {
 			t.Errorf("no error is %s", cause)
+		}
+	}
+}
+
+func TestAnAnswerHasTheSentenceOfItsCause(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		err   error
+		cause string
+	}{
+		{errMoved, CauseFileMoved},
+		{&pgconn.PgError{Code: readOnlyTransaction}, CauseReadOnly},
+		{errUsedUp, CausePoolUsedUp},
+		{errWriterBusy, CauseWriterBusy},
+		{context.DeadlineExceeded, CauseAway},
+	} {
+		f, ok := errors.AsType[*fault.Fault](Explain(fmt.Errorf("begin: %w", tt.err)))
+		if !ok || f.Detail != details[tt.cause] {
+			t.Errorf("%v is explained by %v, want %q", tt.err, f, details[tt.cause])
 		}
 	}
 }
