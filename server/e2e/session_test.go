@@ -208,6 +208,27 @@ func TestSessionEndsAtOnce(t *testing.T) {
 	})
 }
 
+// TestWhatARevokedTokenMadeEndsAtOnce, also what this replica has just verified.
+func TestWhatARevokedTokenMadeEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *inProcess) {
+		made := s.Must(201, "/v1/tokens", `{"name":"maker","scopes":["admin"]}`)
+		maker := s.As(made.Str("secret"))
+		below := s.As(maker.Must(201, "/v1/tokens", `{"name":"made","scopes":["admin"]}`).Str("secret"))
+		cookie := signIn(maker, "")
+		answers := func() [3]int {
+			return [3]int{maker.Get("/v1/whoami").Status, below.Get("/v1/whoami").Status, s.As("").Get("/v1/whoami", "Cookie", cookie).Status}
+		}
+		if got := answers(); got != [3]int{200, 200, 200} {
+			t.Fatalf("the token, the one it made, the session of its link: %v", got)
+		}
+		s.Must(200, "/v1/tokens/"+made.Str("token.id")+"/revoke?with_made=true", "")
+		if got := answers(); got != [3]int{401, 401, 401} {
+			t.Errorf("after the revocation: %v", got)
+		}
+	})
+}
+
 // TestAnotherSiteChangesNothing (SEC-04): whatever a page of another site makes
 // the owner's browser send, with its cookie, no row changes.
 func TestAnotherSiteChangesNothing(t *testing.T) {
