@@ -250,6 +250,26 @@ func TestNobodyRevokesWhatExceedsThem(t *testing.T) {
 	})
 }
 
+func TestRevokedLinkBeginsNoSession(t *testing.T) {
+	eachFamily(t, func(f family) {
+		secret := f.link("", "ada")
+		links, _, err := control.Links.Page(f.Context(), f.s, f.owner, keyset.Top(), 9)
+		if err != nil || len(links) != 1 {
+			f.Fatal(links, err)
+		}
+		err = f.s.Tx(f.Context(), func(q model.Querier) error {
+			_, err := control.RevokeLink(f.Context(), q, dbtest.T0, control.RevokeIn{OwnerID: f.owner, ID: control.LinkID(links[0]), Scopes: []string{"admin"}})
+			return err
+		})
+		if err != nil {
+			f.Fatal(err)
+		}
+		if _, _, err := login(f.T, f.s, dbtest.T0, secret); code(err) != "login_link_invalid" {
+			f.Error(err)
+		}
+	})
+}
+
 func TestUsedLinkIsNotRevokedInSilence(t *testing.T) {
 	eachFamily(t, func(f family) {
 		f.session(f.link("", "ada"))
