@@ -86,7 +86,11 @@ func TestReadOnlySettingIsNamedWithItsWayOut(t *testing.T) {
 		if _, err := Status(t.Context(), o); err != nil {
 			t.Errorf("its versions cannot be listed: %v", err)
 		}
-		admin(t, err.Error()[strings.LastIndex(err.Error(), "alter "):])
+		_, mend, told := strings.Cut(err.Error(), ": alter ")
+		if !told {
+			t.Fatalf("no statement mends it: %v", err)
+		}
+		admin(t, "alter "+mend)
 	}
 	if _, err := Migrate(t.Context(), o); err != nil {
 		t.Error(err)
