@@ -52,6 +52,8 @@ create table partitions (
 ) strict;
 -- PartitionLockRemoving
 create index partitions_removing on partitions (connection_id, stream) where refresh_state = 'removing';
+-- PartitionBeginRemoval, PartitionCancelRefresh
+create index partitions_by_refresh on partitions (owner_id, refresh_run_id) where refresh_run_id is not null;
 
 -- The present version of every record, the deleted ones too: deleted_at is set,
 -- and the last data stays. sort_at is when the thing happened, to the source; year
