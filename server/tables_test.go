@@ -57,7 +57,12 @@ var owners = map[string]string{
 // guests are the packages that call single statements of a table that is not theirs.
 var guests = []struct{ statement, pkg, why string }{
 	{"KindInsert", "server/control", "an owner has its built-in kinds from the start, and control knows nothing of jobs"},
+	{"PartitionBeginRefresh", "server/sources", refreshes},
+	{"PartitionBeginRemoval", "server/sources", refreshes},
+	{"PartitionCancelRefresh", "server/sources", refreshes},
 }
+
+const refreshes = "the transaction that begins or ends a run says what that means for a full refresh, and sources knows nothing of records"
 
 // called is one statement in one file that is no test.
 type called struct{ file, statement string }

@@ -9,6 +9,14 @@ import (
 // HeadDeleteParams has the fields of HeadGetParams.
 type HeadDeleteParams = HeadGetParams
 
+type HeadEndRunParams struct {
+	RunID          *string
+	SucceededRunID *string
+	Now            coltype.Time
+	ConnectionID   string
+	OwnerID        string
+}
+
 type HeadGetParams struct {
 	ConnectionID string
 	OwnerID      string
@@ -24,4 +32,11 @@ type HeadInsertParams struct {
 	ConnectionID string
 	OwnerID      string
 	UpdatedAt    coltype.Time
+}
+
+type HeadStartRunParams struct {
+	RunID        *string
+	Now          coltype.Time
+	ConnectionID string
+	OwnerID      string
 }

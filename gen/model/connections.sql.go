@@ -78,3 +78,6 @@ type ConnectionSetStatusParams struct {
 	FromStatus      string
 	ExpectedVersion int64
 }
+
+// ConnectionStartRunParams has the fields of JobGetParams.
+type ConnectionStartRunParams = JobGetParams

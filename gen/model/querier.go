@@ -43,6 +43,8 @@ type Querier interface {
 	ConnectionRename(ctx context.Context, arg ConnectionRenameParams) (Connection, error)
 	// Brings a connection from one status into another, fenced by its version.
 	ConnectionSetStatus(ctx context.Context, arg ConnectionSetStatusParams) (Connection, error)
+	// Raises the generation of a connection's runs, for one that begins.
+	ConnectionStartRun(ctx context.Context, arg ConnectionStartRunParams) (int64, error)
 	// Makes a connector; 0 rows if it is known.
 	ConnectorInsert(ctx context.Context, arg ConnectorInsertParams) (int64, error)
 	// Replaces the manifest of a connector, if it is still at the version that was read.
@@ -53,10 +55,14 @@ type Querier interface {
 	DeviceDeleteByConnection(ctx context.Context, arg DeviceDeleteByConnectionParams) (int64, error)
 	// Deletes the heads of a connection.
 	HeadDelete(ctx context.Context, arg HeadDeleteParams) (int64, error)
+	// Notes that the running run of a connection has ended, and whether it succeeded.
+	HeadEndRun(ctx context.Context, arg HeadEndRunParams) (int64, error)
 	// Notes that a connection has brought records.
 	HeadIngested(ctx context.Context, arg HeadIngestedParams) (int64, error)
 	// Makes the heads of a connection that is made.
 	HeadInsert(ctx context.Context, arg HeadInsertParams) error
+	// Notes the run that a connection has begun.
+	HeadStartRun(ctx context.Context, arg HeadStartRunParams) (int64, error)
 	// Dates records that have no date, up to max. What somebody else is dating is
 	// passed over. Index idempotency_keys_by_created.
 	IdempotencyKeyDate(ctx context.Context, arg IdempotencyKeyDateParams) (int64, error)
@@ -164,6 +170,14 @@ type Querier interface {
 	MetaInsert(ctx context.Context, arg MetaInsertParams) (int64, error)
 	// Makes an owner; 0 rows if the name is taken.
 	OwnerInsert(ctx context.Context, arg OwnerInsertParams) (int64, error)
+	// Has the partitions of a JSON list of streams, made if they are missing, mark what
+	// a run brings. One whose unseen records are being removed is left out.
+	PartitionBeginRefresh(ctx context.Context, arg PartitionBeginRefreshParams) (int64, error)
+	// Has what a run did not see of the streams that it read whole removed.
+	// Index partitions_by_refresh.
+	PartitionBeginRemoval(ctx context.Context, arg PartitionBeginRemovalParams) (int64, error)
+	// Clears the marks of a run that did not succeed. Index partitions_by_refresh.
+	PartitionCancelRefresh(ctx context.Context, arg PartitionCancelRefreshParams) (int64, error)
 	// Opens a proposal; 0 rows if one of that stream and head is open. Index
 	// proposals_open_head.
 	ProposalInsert(ctx context.Context, arg ProposalInsertParams) (int64, error)

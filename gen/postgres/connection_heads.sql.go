@@ -28,6 +28,34 @@ func (q *Queries) HeadDelete(ctx context.Context, arg HeadDeleteParams) (int64, 
 	return result.RowsAffected(), nil
 }
 
+const HeadEndRun = `-- name: HeadEndRun :execrows
+update connection_heads
+set active_run_id = null,
+    settled_run_id = $1,
+    succeeded_run_id = coalesce($2, succeeded_run_id),
+    revision = revision + 1,
+    updated_at = $3
+where connection_id = $4
+    and owner_id = $5
+`
+
+type HeadEndRunParams = model.HeadEndRunParams
+
+// Notes that the running run of a connection has ended, and whether it succeeded.
+func (q *Queries) HeadEndRun(ctx context.Context, arg HeadEndRunParams) (int64, error) {
+	result, err := q.db.Exec(ctx, HeadEndRun,
+		arg.RunID,
+		arg.SucceededRunID,
+		arg.Now,
+		arg.ConnectionID,
+		arg.OwnerID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const HeadGet = `-- name: HeadGet :one
 select connection_id, owner_id, active_run_id, latest_run_id, settled_run_id, succeeded_run_id, last_ingest_at, rejected_count, revision, updated_at
 from connection_heads
@@ -87,4 +115,30 @@ type HeadInsertParams = model.HeadInsertParams
 func (q *Queries) HeadInsert(ctx context.Context, arg HeadInsertParams) error {
 	_, err := q.db.Exec(ctx, HeadInsert, arg.ConnectionID, arg.OwnerID, arg.UpdatedAt)
 	return err
+}
+
+const HeadStartRun = `-- name: HeadStartRun :execrows
+update connection_heads
+set active_run_id = $1,
+    latest_run_id = $1,
+    revision = revision + 1,
+    updated_at = $2
+where connection_id = $3
+    and owner_id = $4
+`
+
+type HeadStartRunParams = model.HeadStartRunParams
+
+// Notes the run that a connection has begun.
+func (q *Queries) HeadStartRun(ctx context.Context, arg HeadStartRunParams) (int64, error) {
+	result, err := q.db.Exec(ctx, HeadStartRun,
+		arg.RunID,
+		arg.Now,
+		arg.ConnectionID,
+		arg.OwnerID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

@@ -471,3 +471,21 @@ func (q *Queries) ConnectionSetStatus(ctx context.Context, arg ConnectionSetStat
 	)
 	return i, err
 }
+
+const ConnectionStartRun = `-- name: ConnectionStartRun :one
+update connections
+set run_generation = run_generation + 1
+where id = ?1 -- as the only index
+    and owner_id || '' = ?2
+returning run_generation
+`
+
+type ConnectionStartRunParams = model.ConnectionStartRunParams
+
+// Raises the generation of a connection's runs, for one that begins.
+func (q *Queries) ConnectionStartRun(ctx context.Context, arg ConnectionStartRunParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, ConnectionStartRun, arg.ID, arg.OwnerID)
+	var run_generation int64
+	err := row.Scan(&run_generation)
+	return run_generation, err
+}

@@ -4,6 +4,17 @@ delete from connection_heads
 where connection_id = @connection_id
     and owner_id = @owner_id;
 
+-- name: HeadEndRun :execrows
+-- Notes that the running run of a connection has ended, and whether it succeeded.
+update connection_heads
+set active_run_id = null,
+    settled_run_id = @run_id,
+    succeeded_run_id = coalesce(sqlc.narg(succeeded_run_id), succeeded_run_id),
+    revision = revision + 1,
+    updated_at = @now
+where connection_id = @connection_id
+    and owner_id = @owner_id;
+
 -- name: HeadGet :one
 -- The heads of a connection.
 select *
@@ -24,3 +35,13 @@ where connection_id = @connection_id
 -- Makes the heads of a connection that is made.
 insert into connection_heads (connection_id, owner_id, rejected_count, revision, updated_at)
 values (@connection_id, @owner_id, 0, 1, @updated_at);
+
+-- name: HeadStartRun :execrows
+-- Notes the run that a connection has begun.
+update connection_heads
+set active_run_id = @run_id,
+    latest_run_id = @run_id,
+    revision = revision + 1,
+    updated_at = @now
+where connection_id = @connection_id
+    and owner_id = @owner_id;

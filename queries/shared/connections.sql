@@ -99,3 +99,11 @@ where id = @id -- as the only index
     and status || '' = @from_status
     and version = @expected_version
 returning *;
+
+-- name: ConnectionStartRun :one
+-- Raises the generation of a connection's runs, for one that begins.
+update connections
+set run_generation = run_generation + 1
+where id = @id -- as the only index
+    and owner_id || '' = @owner_id
+returning run_generation;

@@ -143,6 +143,13 @@ func ConnectionRevoked(connectionID string) *Fault {
 	return New("connection_revoked", "The connection was revoked.").With("connection_id", connectionID)
 }
 
+// RefreshUnderWay is a full refresh of a stream whose last one is not over: what it
+// did not see is being removed.
+func RefreshUnderWay(connectionID string) *Fault {
+	return New("state_conflict", "What the last full refresh of a stream did not see is still being removed.").
+		With("connection_id", connectionID).With("state", "removing").After(5 * time.Second)
+}
+
 // OlderReplica is a change that replicas of an older release would not heed.
 func OlderReplica() *Fault {
 	return New("older_replica", "A replica of an older release serves this database, and knows no old names of repositories: bring every replica to this release, then repeat.").

@@ -36,7 +36,7 @@ func call(t *testing.T, on any, method string, set func(params reflect.Value)) (
 }
 
 // lists are the arguments that carry a JSON list.
-var lists = map[string]string{"Rows": `[{}]`, "Probes": `[{"owner_id":"o","kind":"a","priority":1,"lease_seconds":60}]`, "Ids": `["a"]`, "Names": `["a"]`, "Keys": `["a"]`, "Makers": `["a"]`, "Hosts": `["a"]`}
+var lists = map[string]string{"Streams": `["a"]`, "Rows": `[{}]`, "Probes": `[{"owner_id":"o","kind":"a","priority":1,"lease_seconds":60}]`, "Ids": `["a"]`, "Names": `["a"]`, "Keys": `["a"]`, "Makers": `["a"]`, "Hosts": `["a"]`}
 
 // objects are the statements that take their rows as a JSON object by id.
 var objects = map[string]string{"JobCompleteMany": `{"a":{}}`, "RunSucceedMany": `{"a":{}}`}
