@@ -99,6 +99,9 @@ func fill(ctx context.Context, o Options, at there, a archive) error {
 		if _, err := tx.Exec(ctx, strings.Join(append(back, "reset all"), ";"), pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
 		}
+		if err := a.beginEpoch(ctx, tx, target); err != nil {
+			return err
+		}
 		return a.settle(ctx, tx, target)
 	})
 }

@@ -52,6 +52,9 @@ func restoreSQLite(ctx context.Context, o Options) (Report, error) {
 	if err := notOurs(ctx, path); err != nil {
 		return r, err
 	}
+	if err := beginEpoch(ctx, p.path); err != nil {
+		return r, err
+	}
 	if err := settle(ctx, p, o.Force); err != nil {
 		return r, fmt.Errorf("put the database in place: %w", err)
 	}
