@@ -106,6 +106,7 @@ func TestTheTablesSeeWhatTheyForbid(t *testing.T) {
 		"of an unknown package":          {"server/stray/a.go", "JobGet", false},
 		"of a table without an owner":    {"server/jobs/claim.go", "StrayGet", false},
 		"of a table with a similar name": {"server/jobs/claim.go", "JobberGet", false},
+		"of a noun that begins as one":   {"server/records/apply.go", "OwnerSeqTake", true},
 		"test code's":                    {"server/dbtest/dbtest.go", "OwnerInsert", true},
 	}
 	for name, tt := range tests {
@@ -166,14 +167,14 @@ func (c called) problem() string {
 }
 
 // ownerOf is the package whose table a statement is of, "" if none is known. The noun ends where
-// the next word begins.
-func ownerOf(statement string) string {
+// a word begins; of two the longer one is meant.
+func ownerOf(statement string) (found string) {
 	for i, c := range statement {
 		if owner := owners[statement[:i]]; owner != "" && unicode.IsUpper(c) {
-			return owner
+			found = owner
 		}
 	}
-	return ""
+	return found
 }
 
 // statements are the names of every statement, from the interfaces in gen/model.

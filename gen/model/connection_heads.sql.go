@@ -6,6 +6,13 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
+type HeadCountRejectedParams struct {
+	Added        int64
+	Now          coltype.Time
+	ConnectionID string
+	OwnerID      string
+}
+
 // HeadDeleteParams has the fields of HeadGetParams.
 type HeadDeleteParams = HeadGetParams
 

@@ -174,6 +174,35 @@ type Owner struct {
 	CreatedAt coltype.Time
 }
 
+type OwnerSeq struct {
+	OwnerID       string
+	Seq           int64
+	Floor         int64
+	Epoch         int64
+	RejectedCount int64
+	RejectedBytes int64
+}
+
+type Partition struct {
+	ConnectionID      string
+	Stream            string
+	OwnerID           string
+	Version           int64
+	FloorVersion      int64
+	LiveCount         int64
+	UndatedCount      int64
+	BadTimeCount      int64
+	MinSortAt         coltype.Time
+	MaxSortAt         coltype.Time
+	LastSeq           int64
+	RefreshState      *string
+	RefreshRunID      *string
+	RefreshGeneration *int64
+	RefreshKey        *string
+	CreatedAt         coltype.Time
+	UpdatedAt         coltype.Time
+}
+
 type Proposal struct {
 	ID        string
 	OwnerID   string

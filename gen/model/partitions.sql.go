@@ -23,3 +23,22 @@ type PartitionBeginRemovalParams struct {
 
 // PartitionCancelRefreshParams has the fields of PartitionBeginRemovalParams.
 type PartitionCancelRefreshParams = PartitionBeginRemovalParams
+
+type PartitionInsertManyParams struct {
+	ConnectionID string
+	OwnerID      string
+	Now          coltype.Time
+	Streams      string
+}
+
+// PartitionLockManyParams has the fields of RunSucceedManyParams.
+type PartitionLockManyParams = RunSucceedManyParams
+
+// PartitionSetManyParams has the fields of RecordSetManyParams.
+type PartitionSetManyParams = RecordSetManyParams
+
+type PartitionSetTimesParams struct {
+	Undated coltype.Time
+	OwnerID string
+	Rows    string
+}

@@ -27,6 +27,8 @@ type Querier interface {
 	// still be at work. mark is how the holders of this process begin, where no other
 	// process can hold a batch and be alive; else it is empty.
 	BatchTake(ctx context.Context, arg BatchTakeParams) (int64, error)
+	// Sets the checkpoints of a JSON list of {stream, checkpoint} of a connection.
+	CheckpointSetMany(ctx context.Context, arg CheckpointSetManyParams) (int64, error)
 	// Ends the draft of a connection that brings records; 0 rows if it is none.
 	ConnectionActivate(ctx context.Context, arg ConnectionActivateParams) (int64, error)
 	// Deletes a connection.
@@ -49,10 +51,15 @@ type Querier interface {
 	ConnectorInsert(ctx context.Context, arg ConnectorInsertParams) (int64, error)
 	// Replaces the manifest of a connector, if it is still at the version that was read.
 	ConnectorSet(ctx context.Context, arg ConnectorSetParams) (int64, error)
+	// Adds to the counts of days, a JSON list of {stream, day, n}; the partitions are
+	// held. The sum is made before: no row with a count below 0 is offered.
+	DayCountAddMany(ctx context.Context, arg DayCountAddManyParams) (int64, error)
 	// Notes the batch of a device that was accepted last.
 	DeviceAccept(ctx context.Context, arg DeviceAcceptParams) error
 	// Deletes the devices of a connection. Primary key.
 	DeviceDeleteByConnection(ctx context.Context, arg DeviceDeleteByConnectionParams) (int64, error)
+	// Counts lines of a connection that the quarantine took.
+	HeadCountRejected(ctx context.Context, arg HeadCountRejectedParams) (int64, error)
 	// Deletes the heads of a connection.
 	HeadDelete(ctx context.Context, arg HeadDeleteParams) (int64, error)
 	// Notes that the running run of a connection has ended, and whether it succeeded.
@@ -170,6 +177,11 @@ type Querier interface {
 	MetaInsert(ctx context.Context, arg MetaInsertParams) (int64, error)
 	// Makes an owner; 0 rows if the name is taken.
 	OwnerInsert(ctx context.Context, arg OwnerInsertParams) (int64, error)
+	// Counts lines that the quarantine took, and their bytes.
+	OwnerSeqCountRejected(ctx context.Context, arg OwnerSeqCountRejectedParams) (int64, error)
+	// Takes n numbers of an owner, the last of which is seq, and holds the row until
+	// the end of the transaction. The first use makes it, with that epoch.
+	OwnerSeqTake(ctx context.Context, arg OwnerSeqTakeParams) (OwnerSeq, error)
 	// Has the partitions of a JSON list of streams, made if they are missing, mark what
 	// a run brings. One whose unseen records are being removed is left out.
 	PartitionBeginRefresh(ctx context.Context, arg PartitionBeginRefreshParams) (int64, error)
@@ -178,6 +190,16 @@ type Querier interface {
 	PartitionBeginRemoval(ctx context.Context, arg PartitionBeginRemovalParams) (int64, error)
 	// Clears the marks of a run that did not succeed. Index partitions_by_refresh.
 	PartitionCancelRefresh(ctx context.Context, arg PartitionCancelRefreshParams) (int64, error)
+	// Makes the partitions of a JSON list of streams that a connection does not have.
+	PartitionInsertMany(ctx context.Context, arg PartitionInsertManyParams) (int64, error)
+	// The partitions of a JSON list of {connection_id, stream}, held for this
+	// transaction until it ends, in the order of the list. Primary key.
+	PartitionLockMany(ctx context.Context, arg PartitionLockManyParams) ([]Partition, error)
+	// Sets what a chunk changed of partitions, a JSON list; times in microseconds.
+	PartitionSetMany(ctx context.Context, arg PartitionSetManyParams) (int64, error)
+	// Looks for the earliest and the latest record of the partitions of a JSON list
+	// of {connection_id, stream}. Index records_by_time.
+	PartitionSetTimes(ctx context.Context, arg PartitionSetTimesParams) (int64, error)
 	// Opens a proposal; 0 rows if one of that stream and head is open. Index
 	// proposals_open_head.
 	ProposalInsert(ctx context.Context, arg ProposalInsertParams) (int64, error)
@@ -185,6 +207,16 @@ type Querier interface {
 	ProposalLock(ctx context.Context, arg ProposalLockParams) (Proposal, error)
 	// Brings a proposal from one state into another, fenced by its version.
 	ProposalMove(ctx context.Context, arg ProposalMoveParams) (Proposal, error)
+	// Inserts the records of a JSON list, times in microseconds.
+	RecordInsertMany(ctx context.Context, arg RecordInsertManyParams) (int64, error)
+	// Brings the records of a JSON list to another version, times in microseconds.
+	// One whose data are null keeps its data.
+	RecordSetMany(ctx context.Context, arg RecordSetManyParams) (int64, error)
+	// Notes that the full refresh of that generation saw the records of a JSON list of ids.
+	RecordSetSeen(ctx context.Context, arg RecordSetSeenParams) (int64, error)
+	// Keeps refused lines, a JSON list; one with the bytes of another of the
+	// connection is left out.
+	RejectionInsertMany(ctx context.Context, arg RejectionInsertManyParams) (int64, error)
 	// Queues the removal of what a deleted connection has brought.
 	RemovalInsert(ctx context.Context, arg RemovalInsertParams) error
 	// One repository of an owner. Until this transaction ends nobody renames it.
@@ -267,6 +299,12 @@ type Querier interface {
 	TombstoneInsert(ctx context.Context, arg TombstoneInsertParams) error
 	// Keeps that a proposal came into a state.
 	TransitionInsert(ctx context.Context, arg TransitionInsertParams) error
+	// Keeps versions that came and were superseded in one chunk, a JSON list, times in
+	// microseconds. One whose data are null, a deletion, has those of its record.
+	VersionInsertMany(ctx context.Context, arg VersionInsertManyParams) (int64, error)
+	// Copies the present versions of the records of a JSON list of {id,
+	// superseded_seq}, before later ones take their place. Primary key of records.
+	VersionKeep(ctx context.Context, arg VersionKeepParams) (int64, error)
 	// Notes a JSON list of {owner_id, name, at}, in order; never moves a note back.
 	WorkerSeen(ctx context.Context, arg WorkerSeenParams) (int64, error)
 	// Forgets workers of all owners that were last seen before cutoff, the oldest

@@ -118,6 +118,11 @@ type Reader interface {
 	// What a filter within one author's looks at. Index proposals_by_author_created
 	// holds all of it.
 	ProposalWalkByAuthor(ctx context.Context, arg ProposalWalkByAuthorParams) ([]ProposalWalkByAuthorRow, error)
+	// The records of a JSON list of {stream, key} of a connection, without their data
+	// and unordered. Index records_key.
+	RecordListByKeys(ctx context.Context, arg RecordListByKeysParams) ([]RecordListByKeysRow, error)
+	// The refused lines that are kept of a JSON list of hashes. Index record_rejections_line.
+	RejectionListByHashes(ctx context.Context, arg RejectionListByHashesParams) ([]RejectionListByHashesRow, error)
 	// The repository that has that name, or had it; else one of a JSON list of hosts,
 	// the spellings of the host that releases before told apart. Case does not count.
 	// Primary keys and index repos_identity.

@@ -11,6 +11,31 @@ import (
 	"github.com/stint-run/stint/gen/model"
 )
 
+const HeadCountRejected = `-- name: HeadCountRejected :execrows
+update connection_heads
+set rejected_count = rejected_count + cast($1 as bigint),
+    revision = revision + 1,
+    updated_at = $2
+where connection_id = $3
+    and owner_id = $4
+`
+
+type HeadCountRejectedParams = model.HeadCountRejectedParams
+
+// Counts lines of a connection that the quarantine took.
+func (q *Queries) HeadCountRejected(ctx context.Context, arg HeadCountRejectedParams) (int64, error) {
+	result, err := q.db.Exec(ctx, HeadCountRejected,
+		arg.Added,
+		arg.Now,
+		arg.ConnectionID,
+		arg.OwnerID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const HeadDelete = `-- name: HeadDelete :execrows
 delete from connection_heads
 where connection_id = $1

@@ -32,6 +32,10 @@ type LoginLink = model.LoginLink
 
 type Owner = model.Owner
 
+type OwnerSeq = model.OwnerSeq
+
+type Partition = model.Partition
+
 type Proposal = model.Proposal
 
 type ProposalTransition = model.ProposalTransition

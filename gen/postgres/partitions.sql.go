@@ -90,3 +90,149 @@ func (q *Queries) PartitionCancelRefresh(ctx context.Context, arg PartitionCance
 	}
 	return result.RowsAffected(), nil
 }
+
+const PartitionInsertMany = `-- name: PartitionInsertMany :execrows
+insert into partitions (
+    connection_id, stream, owner_id, version, floor_version, live_count, undated_count,
+    bad_time_count, last_seq, created_at, updated_at
+)
+select cast($1 as text), x.stream, cast($2 as text), 0, 0, 0, 0, 0, 0, cast($3 as timestamptz), cast($3 as timestamptz)
+from json_array_elements_text(cast(cast($4 as text) as json)) x(stream)
+on conflict (connection_id, stream) do nothing
+`
+
+type PartitionInsertManyParams = model.PartitionInsertManyParams
+
+// Makes the partitions of a JSON list of streams that a connection does not have.
+func (q *Queries) PartitionInsertMany(ctx context.Context, arg PartitionInsertManyParams) (int64, error) {
+	result, err := q.db.Exec(ctx, PartitionInsertMany,
+		arg.ConnectionID,
+		arg.OwnerID,
+		arg.Now,
+		arg.Streams,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const PartitionLockMany = `-- name: PartitionLockMany :many
+select p.connection_id, p.stream, p.owner_id, p.version, p.floor_version, p.live_count, p.undated_count, p.bad_time_count, p.min_sort_at, p.max_sort_at, p.last_seq, p.refresh_state, p.refresh_run_id, p.refresh_generation, p.refresh_key, p.created_at, p.updated_at
+from json_to_recordset(cast(cast($1 as text) as json)) as x(connection_id text, stream text)
+join partitions p on p.connection_id = x.connection_id and p.stream = x.stream
+where p.owner_id || '' = $2
+for update of p
+`
+
+type PartitionLockManyParams = model.PartitionLockManyParams
+
+// The partitions of a JSON list of {connection_id, stream}, held for this
+// transaction until it ends, in the order of the list. Primary key.
+func (q *Queries) PartitionLockMany(ctx context.Context, arg PartitionLockManyParams) ([]Partition, error) {
+	rows, err := q.db.Query(ctx, PartitionLockMany, arg.Rows, arg.OwnerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Partition{}
+	for rows.Next() {
+		var i Partition
+		if err := rows.Scan(
+			&i.ConnectionID,
+			&i.Stream,
+			&i.OwnerID,
+			&i.Version,
+			&i.FloorVersion,
+			&i.LiveCount,
+			&i.UndatedCount,
+			&i.BadTimeCount,
+			&i.MinSortAt,
+			&i.MaxSortAt,
+			&i.LastSeq,
+			&i.RefreshState,
+			&i.RefreshRunID,
+			&i.RefreshGeneration,
+			&i.RefreshKey,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const PartitionSetMany = `-- name: PartitionSetMany :execrows
+update partitions
+set version = x.version,
+    live_count = x.live_count,
+    undated_count = x.undated_count,
+    bad_time_count = x.bad_time_count,
+    min_sort_at = from_us(x.min_sort_at),
+    max_sort_at = from_us(x.max_sort_at),
+    last_seq = x.last_seq,
+    updated_at = $1
+from json_to_recordset(cast(cast($3 as text) as json)) as x(
+    connection_id text, stream text, version bigint, live_count bigint, undated_count bigint, bad_time_count bigint,
+    min_sort_at bigint, max_sort_at bigint, last_seq bigint
+)
+where partitions.connection_id = x.connection_id
+    and partitions.stream = x.stream
+    and partitions.owner_id || '' = $2
+`
+
+type PartitionSetManyParams = model.PartitionSetManyParams
+
+// Sets what a chunk changed of partitions, a JSON list; times in microseconds.
+func (q *Queries) PartitionSetMany(ctx context.Context, arg PartitionSetManyParams) (int64, error) {
+	result, err := q.db.Exec(ctx, PartitionSetMany, arg.Now, arg.OwnerID, arg.Rows)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const PartitionSetTimes = `-- name: PartitionSetTimes :execrows
+update partitions
+set min_sort_at = (
+        select r.sort_at
+        from records r
+        where r.connection_id = partitions.connection_id
+            and r.stream = partitions.stream
+            and r.deleted_at is null
+            and r.sort_at > $1
+        order by r.connection_id, r.stream, r.sort_at, r.id
+        limit 1
+    ),
+    max_sort_at = (
+        select r.sort_at
+        from records r
+        where r.connection_id = partitions.connection_id
+            and r.stream = partitions.stream
+            and r.deleted_at is null
+            and r.sort_at > $1
+        order by r.connection_id desc, r.stream desc, r.sort_at desc, r.id desc
+        limit 1
+    )
+from json_to_recordset(cast(cast($3 as text) as json)) as x(connection_id text, stream text)
+where partitions.connection_id = x.connection_id
+    and partitions.stream = x.stream
+    and partitions.owner_id || '' = $2
+`
+
+type PartitionSetTimesParams = model.PartitionSetTimesParams
+
+// Looks for the earliest and the latest record of the partitions of a JSON list
+// of {connection_id, stream}. Index records_by_time.
+func (q *Queries) PartitionSetTimes(ctx context.Context, arg PartitionSetTimesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, PartitionSetTimes, arg.Undated, arg.OwnerID, arg.Rows)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}

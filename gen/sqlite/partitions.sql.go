@@ -91,3 +91,170 @@ func (q *Queries) PartitionCancelRefresh(ctx context.Context, arg PartitionCance
 	}
 	return result.RowsAffected()
 }
+
+const PartitionInsertMany = `-- name: PartitionInsertMany :execrows
+insert into partitions (
+    connection_id, stream, owner_id, version, floor_version, live_count, undated_count,
+    bad_time_count, last_seq, created_at, updated_at
+)
+select ?1, t.value, ?2, 0, 0, 0, 0, 0, 0, ?3, ?3
+from json_each(cast(?4 as text)) t
+where true
+on conflict (connection_id, stream) do nothing
+`
+
+type PartitionInsertManyParams = model.PartitionInsertManyParams
+
+// Makes the partitions of a JSON list of streams that a connection does not have.
+func (q *Queries) PartitionInsertMany(ctx context.Context, arg PartitionInsertManyParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, PartitionInsertMany,
+		arg.ConnectionID,
+		arg.OwnerID,
+		arg.Now,
+		arg.Streams,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const PartitionLockMany = `-- name: PartitionLockMany :many
+select p.connection_id, p.stream, p.owner_id, p.version, p.floor_version, p.live_count, p.undated_count, p.bad_time_count, p.min_sort_at, p.max_sort_at, p.last_seq, p.refresh_state, p.refresh_run_id, p.refresh_generation, p.refresh_key, p.created_at, p.updated_at
+from json_each(cast(?1 as text)) x
+cross join partitions p
+where p.connection_id = x.value ->> '$.connection_id'
+    and p.stream = x.value ->> '$.stream'
+    and p.owner_id || '' = ?2
+`
+
+type PartitionLockManyParams = model.PartitionLockManyParams
+
+// The partitions of a JSON list of {connection_id, stream}, held for this
+// transaction until it ends, in the order of the list. Primary key.
+func (q *Queries) PartitionLockMany(ctx context.Context, arg PartitionLockManyParams) ([]Partition, error) {
+	rows, err := q.db.QueryContext(ctx, PartitionLockMany, arg.Rows, arg.OwnerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Partition{}
+	for rows.Next() {
+		var i Partition
+		if err := rows.Scan(
+			&i.ConnectionID,
+			&i.Stream,
+			&i.OwnerID,
+			&i.Version,
+			&i.FloorVersion,
+			&i.LiveCount,
+			&i.UndatedCount,
+			&i.BadTimeCount,
+			&i.MinSortAt,
+			&i.MaxSortAt,
+			&i.LastSeq,
+			&i.RefreshState,
+			&i.RefreshRunID,
+			&i.RefreshGeneration,
+			&i.RefreshKey,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const PartitionSetMany = `-- name: PartitionSetMany :execrows
+insert into partitions ( -- sqlc takes no update from rows: each row is there, and its key conflicts
+    updated_at, owner_id, connection_id, stream, version, floor_version, live_count, undated_count, bad_time_count,
+    min_sort_at, max_sort_at, last_seq, created_at
+)
+select
+    ?1, ?2, p.connection_id, p.stream, x.value ->> '$.version', p.floor_version, x.value ->> '$.live_count',
+    x.value ->> '$.undated_count', x.value ->> '$.bad_time_count', x.value ->> '$.min_sort_at', x.value ->> '$.max_sort_at',
+    x.value ->> '$.last_seq', p.created_at
+from json_each(cast(?3 as text)) x
+cross join partitions p
+where p.connection_id = x.value ->> '$.connection_id'
+    and p.stream = x.value ->> '$.stream'
+    and p.owner_id || '' = ?2
+on conflict (connection_id, stream) do update
+set version = excluded.version,
+    live_count = excluded.live_count,
+    undated_count = excluded.undated_count,
+    bad_time_count = excluded.bad_time_count,
+    min_sort_at = excluded.min_sort_at,
+    max_sort_at = excluded.max_sort_at,
+    last_seq = excluded.last_seq,
+    updated_at = excluded.updated_at
+`
+
+type PartitionSetManyParams = model.PartitionSetManyParams
+
+// Sets what a chunk changed of partitions, a JSON list; times in microseconds.
+func (q *Queries) PartitionSetMany(ctx context.Context, arg PartitionSetManyParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, PartitionSetMany, arg.Now, arg.OwnerID, arg.Rows)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const PartitionSetTimes = `-- name: PartitionSetTimes :execrows
+insert into partitions ( -- sqlc takes no update from rows: each row is there, and its key conflicts
+    min_sort_at, max_sort_at, owner_id, connection_id, stream, version, floor_version, live_count, undated_count,
+    bad_time_count, last_seq, created_at, updated_at
+)
+select
+    (
+        select r.sort_at
+        from records r
+        where r.connection_id = p.connection_id
+            and r.stream = p.stream
+            and r.deleted_at is null
+            and r.sort_at > ?1
+        order by r.sort_at, r.id
+        limit 1
+    ),
+    (
+        select r.sort_at
+        from records r
+        where r.connection_id = p.connection_id
+            and r.stream = p.stream
+            and r.deleted_at is null
+            and r.sort_at > ?1
+        order by r.sort_at desc, r.id desc
+        limit 1
+    ),
+    ?2, p.connection_id, p.stream, p.version, p.floor_version, p.live_count, p.undated_count, p.bad_time_count,
+    p.last_seq, p.created_at, p.updated_at
+from json_each(cast(?3 as text)) x
+cross join partitions p
+where p.connection_id = x.value ->> '$.connection_id'
+    and p.stream = x.value ->> '$.stream'
+    and p.owner_id || '' = ?2
+on conflict (connection_id, stream) do update
+set min_sort_at = excluded.min_sort_at,
+    max_sort_at = excluded.max_sort_at
+`
+
+type PartitionSetTimesParams = model.PartitionSetTimesParams
+
+// Looks for the earliest and the latest record of the partitions of a JSON list
+// of {connection_id, stream}. Index records_by_time.
+func (q *Queries) PartitionSetTimes(ctx context.Context, arg PartitionSetTimesParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, PartitionSetTimes, arg.Undated, arg.OwnerID, arg.Rows)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}

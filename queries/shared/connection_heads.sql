@@ -1,3 +1,12 @@
+-- name: HeadCountRejected :execrows
+-- Counts lines of a connection that the quarantine took.
+update connection_heads
+set rejected_count = rejected_count + cast(@added as bigint),
+    revision = revision + 1,
+    updated_at = @now
+where connection_id = @connection_id
+    and owner_id = @owner_id;
+
 -- name: HeadDelete :execrows
 -- Deletes the heads of a connection.
 delete from connection_heads

@@ -18,3 +18,88 @@ set refresh_state = excluded.refresh_state,
     updated_at = excluded.updated_at
 where partitions.refresh_state is null
     or partitions.refresh_run_id = excluded.refresh_run_id;
+
+-- name: PartitionInsertMany :execrows
+-- Makes the partitions of a JSON list of streams that a connection does not have.
+insert into partitions (
+    connection_id, stream, owner_id, version, floor_version, live_count, undated_count,
+    bad_time_count, last_seq, created_at, updated_at
+)
+select @connection_id, t.value, @owner_id, 0, 0, 0, 0, 0, 0, @now, @now
+from json_each(cast(@streams as text)) t
+where true
+on conflict (connection_id, stream) do nothing;
+
+-- name: PartitionLockMany :many
+-- The partitions of a JSON list of {connection_id, stream}, held for this
+-- transaction until it ends, in the order of the list. Primary key.
+select p.*
+from json_each(cast(@rows as text)) x
+cross join partitions p
+where p.connection_id = x.value ->> '$.connection_id'
+    and p.stream = x.value ->> '$.stream'
+    and p.owner_id || '' = @owner_id;
+
+-- name: PartitionSetMany :execrows
+-- Sets what a chunk changed of partitions, a JSON list; times in microseconds.
+insert into partitions ( -- sqlc takes no update from rows: each row is there, and its key conflicts
+    updated_at, owner_id, connection_id, stream, version, floor_version, live_count, undated_count, bad_time_count,
+    min_sort_at, max_sort_at, last_seq, created_at
+)
+select
+    @now, @owner_id, p.connection_id, p.stream, x.value ->> '$.version', p.floor_version, x.value ->> '$.live_count',
+    x.value ->> '$.undated_count', x.value ->> '$.bad_time_count', x.value ->> '$.min_sort_at', x.value ->> '$.max_sort_at',
+    x.value ->> '$.last_seq', p.created_at
+from json_each(cast(@rows as text)) x
+cross join partitions p
+where p.connection_id = x.value ->> '$.connection_id'
+    and p.stream = x.value ->> '$.stream'
+    and p.owner_id || '' = @owner_id
+on conflict (connection_id, stream) do update
+set version = excluded.version,
+    live_count = excluded.live_count,
+    undated_count = excluded.undated_count,
+    bad_time_count = excluded.bad_time_count,
+    min_sort_at = excluded.min_sort_at,
+    max_sort_at = excluded.max_sort_at,
+    last_seq = excluded.last_seq,
+    updated_at = excluded.updated_at;
+
+-- name: PartitionSetTimes :execrows
+-- Looks for the earliest and the latest record of the partitions of a JSON list
+-- of {connection_id, stream}. Index records_by_time.
+insert into partitions ( -- sqlc takes no update from rows: each row is there, and its key conflicts
+    min_sort_at, max_sort_at, owner_id, connection_id, stream, version, floor_version, live_count, undated_count,
+    bad_time_count, last_seq, created_at, updated_at
+)
+select
+    (
+        select r.sort_at
+        from records r
+        where r.connection_id = p.connection_id
+            and r.stream = p.stream
+            and r.deleted_at is null
+            and r.sort_at > @undated
+        order by r.sort_at, r.id
+        limit 1
+    ),
+    (
+        select r.sort_at
+        from records r
+        where r.connection_id = p.connection_id
+            and r.stream = p.stream
+            and r.deleted_at is null
+            and r.sort_at > @undated
+        order by r.sort_at desc, r.id desc
+        limit 1
+    ),
+    @owner_id, p.connection_id, p.stream, p.version, p.floor_version, p.live_count, p.undated_count, p.bad_time_count,
+    p.last_seq, p.created_at, p.updated_at
+from json_each(cast(@rows as text)) x
+cross join partitions p
+where p.connection_id = x.value ->> '$.connection_id'
+    and p.stream = x.value ->> '$.stream'
+    and p.owner_id || '' = @owner_id
+on conflict (connection_id, stream) do update
+set min_sort_at = excluded.min_sort_at,
+    max_sort_at = excluded.max_sort_at;

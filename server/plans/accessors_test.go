@@ -36,7 +36,7 @@ func call(t *testing.T, on any, method string, set func(params reflect.Value)) (
 }
 
 // lists are the arguments that carry a JSON list.
-var lists = map[string]string{"Streams": `["a"]`, "Rows": `[{}]`, "Probes": `[{"owner_id":"o","kind":"a","priority":1,"lease_seconds":60}]`, "Ids": `["a"]`, "Names": `["a"]`, "Keys": `["a"]`, "Makers": `["a"]`, "Hosts": `["a"]`}
+var lists = map[string]string{"Rows": `[{}]`, "Probes": `[{"owner_id":"o","kind":"a","priority":1,"lease_seconds":60}]`, "Ids": `["a"]`, "Names": `["a"]`, "Keys": `["a"]`, "Makers": `["a"]`, "Hosts": `["a"]`, "Streams": `["a"]`, "Hashes": `["a"]`}
 
 // objects are the statements that take their rows as a JSON object by id.
 var objects = map[string]string{"JobCompleteMany": `{"a":{}}`, "RunSucceedMany": `{"a":{}}`}
@@ -189,12 +189,15 @@ func (r rows) values(statement string) map[string]any {
 		"OwnerID": r.owner, "ID": r.suffix, "Name": r.suffix, "Key": r.suffix, "JobID": r.suffix, "State": r.state, "Status": r.status,
 		"TokenHash": r.suffix, "Hash": r.suffix, "Forge": "github", "Host": "github.com", "Namespace": "acme",
 		"ConnectionID": r.suffix, "ExternalRunID": r.suffix, "AfterID": "a", "BatchID": r.suffix, "RepoID": r.suffix, "RunID": r.suffix, "ProposalID": r.suffix, "Stream": "main", "Head": r.suffix, "Author": "ada", "Counted": int64(10), "MaxRepos": int64(10), "FirstKey": "a", "EndKey": "z", "FullName": "acme/" + r.suffix,
-		"Principal": r.suffix, "Route": r.suffix, "Ids": `["` + r.suffix + `"]`, "Names": `["` + r.suffix + `"]`, "Keys": `["` + r.suffix + `"]`, "Makers": `["` + r.suffix + `"]`, "Hosts": `["github.com"]`,
+		"Principal": r.suffix, "Route": r.suffix, "Ids": `["` + r.suffix + `"]`, "Names": `["` + r.suffix + `"]`, "Keys": `["` + r.suffix + `"]`, "Makers": `["` + r.suffix + `"]`, "Hosts": `["github.com"]`, "Hashes": `["` + r.suffix + `"]`,
 		"ConnectorID": r.suffix, "SourceKind": "account", "BindingKey": r.suffix, "AfterConnectorID": "a", "AfterAt": at.Add(-time.Hour),
 		"AfterName": "a", "AfterHash": "a", "BeforeHash": "z", "Now": at, "Probes": `[{"owner_id":"` + r.owner + `","kind":"build","priority":3}]`, "Cutoff": at.Add(time.Hour), "Latest": at.Add(-time.Hour), "BeforeAt": keyset.Top().At, "BeforeID": keyset.Top().ID, "Max": int64(10), "UpTo": int64(math.MaxUint32), // rows take a checksum as their version
 	}
-	if statement == "KindPage" {
+	switch statement {
+	case "KindPage":
 		values["AfterName"] = "f"
+	case "RecordListByKeys":
+		values["Rows"] = `[{"stream":"` + r.suffix + `","key":"` + r.suffix + `"}]`
 	}
 	if strings.HasPrefix(statement, "Proposal") {
 		values["State"] = r.proposal

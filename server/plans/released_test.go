@@ -86,6 +86,13 @@ var asked = map[string]record{
 	"BatchRelease":          {"Holder": "h"},
 	"BatchTake":             {"Holder": "h"},
 
+	"PartitionInsertMany": {"Streams": `["new"]`},
+	"PartitionLockMany":   {"Rows": partitionFull},
+	"PartitionSetMany":    {"Rows": `[{"connection_id":"full","stream":"full","version":1099511627776,"live_count":1,"undated_count":0,"bad_time_count":0,"last_seq":1}]`},
+	"PartitionSetTimes":   {"Rows": partitionFull},
+	"RecordSetMany":       {"Rows": `[{"id":"full","hash":"h","sort_at":0,"dated_by":"data","bad_time":false,"seq":1099511627776,"version":1,"seen_generation":1}]`},
+	"VersionKeep":         {"Rows": `[{"id":"full","superseded_seq":1099511627776}]`},
+
 	"ConnectionInsert":    {"Actor": "ada"},
 	"ConnectionRename":    {"Actor": "ada"},
 	"ConnectionSetStatus": {"Actor": "ada", "FromStatus": "active", "ToStatus": "revoked", "RevokedAt": at},
@@ -108,10 +115,14 @@ var before = map[string]string{
 	"BatchAdvance":            heldBatch,
 	"BatchRelease":            heldBatch,
 
+	"VersionKeep": "update records set version = version - 1",
+
 	"ConnectionActivate":        "update connections set status = 'draft', revoked_at = null",
 	"ConnectionListByConnector": "update connections set status = 'active', revoked_at = null",
 	"ConnectionSetStatus":       "update connections set status = 'active', revoked_at = null",
 }
+
+const partitionFull = `[{"connection_id":"full","stream":"full"}]`
 
 const heldBatch = "update ingest_batches set state = 'processing', answer = null, accepted_at = null, holder = 'h', lease_expires_at = created_at"
 

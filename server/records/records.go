@@ -98,6 +98,8 @@ type Line struct {
 	EmittedAt  coltype.Time
 	Checkpoint coltype.JSON
 	Refused    *Refusal
+
+	read *read // what Prepare made
 }
 
 // Refusal is why a line cannot be taken.

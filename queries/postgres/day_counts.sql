@@ -1,0 +1,9 @@
+-- name: DayCountAddMany :execrows
+-- Adds to the counts of days, a JSON list of {stream, day, n}; the partitions are
+-- held. The sum is made before: no row with a count below 0 is offered.
+insert into day_counts (owner_id, day, connection_id, stream, n)
+select cast(@owner_id as text), x.day, cast(@connection_id as text), x.stream, x.n + coalesce(d.n, 0)
+from json_to_recordset(cast(cast(@rows as text) as json)) as x(stream text, day bigint, n bigint)
+left join day_counts d on d.connection_id = @connection_id and d.stream = x.stream and d.day = x.day
+on conflict (connection_id, stream, day) do update
+set n = excluded.n;

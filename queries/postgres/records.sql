@@ -1,0 +1,61 @@
+-- name: RecordInsertMany :execrows
+-- Inserts the records of a JSON list, times in microseconds.
+insert into records (
+    id, owner_id, connection_id, stream, key, data, hash, search, emitted_at, sort_at, dated_by, bad_time,
+    first_seq, seq, version, seen_generation, created_at, updated_at, deleted_at
+)
+select
+    x.id, cast(@owner_id as text), cast(@connection_id as text), x.stream, x.key, x.data, x.hash, x.search,
+    from_us(x.emitted_at), from_us(x.sort_at), x.dated_by, x.bad_time, x.first_seq, x.seq, x.version, x.seen_generation,
+    cast(@now as timestamptz), cast(@now as timestamptz), from_us(x.deleted_at)
+from json_to_recordset(cast(cast(@rows as text) as json)) as x(
+    id text, stream text, key text, data json, hash text, search text, emitted_at bigint, sort_at bigint,
+    dated_by text, bad_time boolean, first_seq bigint, seq bigint, version bigint, seen_generation bigint, deleted_at bigint
+);
+
+-- name: RecordListByKeys :many
+-- The records of a JSON list of {stream, key} of a connection, without their data
+-- and unordered. Index records_key.
+select
+    r.id, r.stream, r.key, r.hash, r.emitted_at, r.sort_at, r.dated_by, r.bad_time, r.seq, r.version,
+    r.seen_generation, r.updated_at, r.deleted_at
+from json_to_recordset(cast(cast(@rows as text) as json)) as x(stream text, key text)
+cross join lateral (
+    select i.*
+    from records i
+    where i.connection_id = @connection_id
+        and i.stream = x.stream
+        and i.key = x.key
+        and i.owner_id || '' = @owner_id
+    limit 1
+) r;
+
+-- name: RecordSetMany :execrows
+-- Brings the records of a JSON list to another version, times in microseconds.
+-- One whose data are null keeps its data.
+update records
+set data = coalesce(x.data, records.data),
+    hash = x.hash,
+    search = coalesce(x.search, records.search),
+    emitted_at = from_us(x.emitted_at),
+    sort_at = from_us(x.sort_at),
+    dated_by = x.dated_by,
+    bad_time = x.bad_time,
+    seq = x.seq,
+    version = x.version,
+    seen_generation = x.seen_generation,
+    updated_at = @now,
+    deleted_at = from_us(x.deleted_at)
+from json_to_recordset(cast(cast(@rows as text) as json)) as x(
+    id text, data json, hash text, search text, emitted_at bigint, sort_at bigint, dated_by text,
+    bad_time boolean, seq bigint, version bigint, seen_generation bigint, deleted_at bigint
+)
+where records.id = x.id
+    and records.owner_id || '' = @owner_id;
+
+-- name: RecordSetSeen :execrows
+-- Notes that the full refresh of that generation saw the records of a JSON list of ids.
+update records
+set seen_generation = @generation
+where id = any(array(select json_array_elements_text(cast(cast(@ids as text) as json))))
+    and owner_id || '' = @owner_id;

@@ -1,0 +1,15 @@
+-- name: OwnerSeqCountRejected :execrows
+-- Counts lines that the quarantine took, and their bytes.
+update owner_seq
+set rejected_count = rejected_count + cast(@added as bigint),
+    rejected_bytes = rejected_bytes + cast(@added_bytes as bigint)
+where owner_id = @owner_id;
+
+-- name: OwnerSeqTake :one
+-- Takes n numbers of an owner, the last of which is seq, and holds the row until
+-- the end of the transaction. The first use makes it, with that epoch.
+insert into owner_seq (owner_id, seq, floor, epoch, rejected_count, rejected_bytes)
+values (@owner_id, @n, 0, @epoch, 0, 0)
+on conflict (owner_id) do update
+set seq = owner_seq.seq + excluded.seq
+returning *;

@@ -1,0 +1,10 @@
+-- name: DayCountAddMany :execrows
+-- Adds to the counts of days, a JSON list of {stream, day, n}; the partitions are
+-- held. The sum is made before: no row with a count below 0 is offered.
+insert into day_counts (owner_id, day, connection_id, stream, n)
+select @owner_id, x.value ->> '$.day', @connection_id, x.value ->> '$.stream', (x.value ->> '$.n') + coalesce(d.n, 0)
+from json_each(cast(@rows as text)) x
+left join day_counts d on d.connection_id = @connection_id and d.stream = x.value ->> '$.stream' and d.day = x.value ->> '$.day'
+where true
+on conflict (connection_id, stream, day) do update
+set n = excluded.n;

@@ -1,0 +1,53 @@
+package records
+
+import (
+	"context"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/runs"
+	"github.com/stint-run/stint/server/sources"
+)
+
+// Write takes up to a chunk of lines in the transaction of q: all of them, or
+// none. It is the fault not_found for an unknown connection or run,
+// connection_revoked, or run_not_active. A line that is refused is in the result,
+// and stops no other.
+//
+// The number of statements does not grow with the lines. Prepare the lines before
+// the transaction begins.
+func Write(ctx context.Context, q model.Querier, now coltype.Time, to Target, lines []Line) (Written, error) {
+	streams, err := admit(ctx, q, now, to)
+	if err != nil {
+		return Written{}, err
+	}
+	c := newChunk(lines, streams)
+	if err := c.apply(ctx, q, now, to); err != nil {
+		return Written{}, err
+	}
+	if err := c.checkpoint(ctx, q, now, to); err != nil {
+		return Written{}, err
+	}
+	if c.Rejected, err = quarantine(ctx, q, now, to, c.refused); err != nil {
+		return Written{}, err
+	}
+	if err := sources.Ingested(ctx, q, now, to.OwnerID, to.ConnectionID); err != nil {
+		return Written{}, err
+	}
+	return c.Written, nil
+}
+
+// admit holds the run and the connection, and returns the streams that lines may
+// name.
+func admit(ctx context.Context, q model.Querier, now coltype.Time, to Target) (map[string]sources.Stream, error) {
+	if to.RunID != "" {
+		if err := runs.Hold(ctx, q, to.OwnerID, to.RunID, to.ConnectionID, to.Generation); err != nil {
+			return nil, err
+		}
+	}
+	connection, err := sources.Hold(ctx, q, now, to.OwnerID, to.ConnectionID)
+	if err != nil {
+		return nil, err
+	}
+	return sources.Streams(ctx, q, to.OwnerID, connection.ConnectorID)
+}
