@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"compress/flate"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,11 +20,19 @@ import (
 
 // readBody reads the body whole, within the route's bound, and puts the
 // compacted text in its place; what the gate and the schema find wrong is
-// collected.
+// collected. A body that is a stream is left to its handler.
 func (a *API) readBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := stateOf(r.Context())
 		if s.route == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if s.route.op.line != nil {
+			if err := a.openBody(r); err != nil {
+				a.fail(w, r, err)
+				return
+			}
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -55,7 +65,7 @@ func (a *API) checkBody(ctx context.Context, s *request, body []byte) ([]byte, e
 		return nil, nil
 	}
 	schema := cmp.Or(s.route.schema, noBody)
-	text, err := a.parse(ctx, schema, body)
+	text, err := a.parse(ctx, schema, body, "the body")
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -80,12 +90,9 @@ func receive(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error
 	if !hasBody(r) {
 		return nil, nil
 	}
-	if !isJSON(r.Header.Values("Content-Type")) {
-		return nil, fault.UnsupportedMedia("A body needs Content-Type: application/json; its charset, if named, is utf-8.")
-	}
-	zipped, ok := encoding(r.Header.Values("Content-Encoding"))
-	if !ok {
-		return nil, fault.UnsupportedMedia("A body is sent plain, or compressed once with Content-Encoding: gzip.")
+	_, zipped, err := form(r.Header, jsonType)
+	if err != nil {
+		return nil, err
 	}
 	if r.ContentLength > limit {
 		return nil, fault.TooLarge(limit)
@@ -117,6 +124,7 @@ func readAll(r io.Reader, zipped bool, limit int64) ([]byte, error) {
 	return body, err
 }
 
+// bodyFault is what to answer where a body cannot be read.
 func bodyFault(err error, limit int64) error {
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -124,22 +132,42 @@ func bodyFault(err error, limit int64) error {
 		return fault.TooLarge(limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fault.BodyTimeout()
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), isCorrupt(err):
 		return fault.Unparsable("the body is not gzip")
 	}
 	return fault.Unparsable("the body could not be read to its end").Because(err)
 }
 
-func isJSON(headers []string) bool {
+func isCorrupt(err error) bool {
+	_, ok := errors.AsType[flate.CorruptInputError](err)
+	return ok
+}
+
+// form is the media type of a body, one of those that its route takes, and whether
+// it is compressed.
+func form(h http.Header, taken ...string) (media string, zipped bool, err error) {
+	media = mediaOf(h.Values("Content-Type"))
+	if !slices.Contains(taken, media) {
+		return "", false, fault.UnsupportedMedia("A body needs Content-Type: " + strings.Join(taken, " or ") + "; its charset, if named, is utf-8.")
+	}
+	zipped, ok := encoding(h.Values("Content-Encoding"))
+	if !ok {
+		return "", false, fault.UnsupportedMedia("A body is sent plain, or compressed once with Content-Encoding: gzip.")
+	}
+	return media, zipped, nil
+}
+
+// mediaOf is the media type that a header names, if its text is UTF-8; else nothing.
+func mediaOf(headers []string) string {
 	if len(headers) != 1 {
-		return false
+		return ""
 	}
 	media, params, err := mime.ParseMediaType(headers[0])
-	if err != nil || media != jsonType {
-		return false
-	}
 	charset, ok := params["charset"]
-	return len(params) == 0 || (ok && len(params) == 1 && strings.EqualFold(charset, "utf-8"))
+	if err != nil || len(params) > 1 || len(params) == 1 && !(ok && strings.EqualFold(charset, "utf-8")) {
+		return ""
+	}
+	return media
 }
 
 // encoding reports whether a body is compressed; ok is false for anything but

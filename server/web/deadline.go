@@ -2,6 +2,8 @@ package web
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/http"
 	"time"
 )
@@ -22,7 +24,8 @@ const (
 func (a *API) deadlines(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		read, answer := a.bodyTime, answerTime
-		if rt := stateOf(r.Context()).route; rt != nil {
+		s := stateOf(r.Context())
+		if rt := s.route; rt != nil {
 			read, answer = orElse(rt.op.BodyTime, read), orElse(rt.op.AnswerTime, answer)
 		}
 		// A writer without a connection, as in tests, has no deadlines.
@@ -30,6 +33,14 @@ func (a *API) deadlines(next http.Handler) http.Handler {
 		_ = rc.SetWriteDeadline(now.Add(answer + sendTime))
 		if hasBody(r) {
 			_ = rc.SetReadDeadline(now.Add(read))
+		}
+		if s.route != nil && s.route.op.line != nil {
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			s.pace = &pace{conn: rc, read: read, answer: answer, idle: time.AfterFunc(answer, cancel)}
+			defer s.pace.idle.Stop()
+			next.ServeHTTP(w, r.WithContext(ctx))
+			return
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), answer)
 		defer cancel()
@@ -47,4 +58,33 @@ func orElse(d, other time.Duration) time.Duration {
 // hasBody reports whether the client announced a body.
 func hasBody(r *http.Request) bool {
 	return r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0
+}
+
+// pace gives a body that may take any time its deadlines anew with each read: one
+// that waits for longer than read fails, and the work between two reads, or behind
+// the last one, has the time answer.
+type pace struct {
+	conn         *http.ResponseController
+	read, answer time.Duration
+	idle         *time.Timer // ends the request's context
+}
+
+// steady is a body that is read at a pace.
+type steady struct {
+	body io.Reader
+	pace *pace
+}
+
+func (b *steady) Read(p []byte) (int, error) {
+	b.pace.idle.Stop()
+	now := time.Now()
+	_ = b.pace.conn.SetReadDeadline(now.Add(b.pace.read))
+	_ = b.pace.conn.SetWriteDeadline(now.Add(b.pace.read + b.pace.answer + sendTime))
+	n, err := b.body.Read(p)
+	if err == nil || errors.Is(err, io.EOF) {
+		// It would end a handler that works on what was read: see deadlines.
+		_ = b.pace.conn.SetReadDeadline(time.Time{})
+	}
+	b.pace.idle.Reset(b.pace.answer)
+	return n, err
 }

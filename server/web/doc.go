@@ -7,7 +7,8 @@
 // body with its text gate. What is wrong with parameters and body is collected
 // and answered as one problem. Only then does a handler run: through Read, which
 // has no way to write (List is Read for a declared list), or through Write, which
-// is one transaction with the Idempotency-Key inside it.
+// is one transaction with the Idempotency-Key inside it. A route of Upload reads
+// its body itself, as it arrives.
 //
 // Middleware is written as func(http.Handler) http.Handler, so that only api.go,
 // route.go and browser.go know the router.

@@ -31,13 +31,13 @@ type text struct {
 // is no JSON text in UTF-8, or that ctx ended; what is JSON but may not be stored
 // is among the faults: NUL, lone surrogates, repeated members, depth, size; only a
 // CleanText is mended instead. The tree grows with the schema, not with the body:
-// see members.go.
-func (a *API) parse(ctx context.Context, schema *huma.Schema, body []byte) (text, error) {
+// see members.go. noun is what the errors call the text.
+func (a *API) parse(ctx context.Context, schema *huma.Schema, body []byte, noun string) (text, error) {
 	switch {
 	case bytes.HasPrefix(body, []byte("\ufeff")):
-		return text{}, errors.New("the body begins with a byte order mark")
+		return text{}, errors.New(noun + " begins with a byte order mark")
 	case !utf8.Valid(body):
-		return text{}, errors.New("the body is not UTF-8")
+		return text{}, errors.New(noun + " is not UTF-8")
 	}
 	g := &gate{
 		ctx: ctx, registry: a.huma.OpenAPI().Components.Schemas, free: a.free, clean: a.clean,
@@ -45,7 +45,7 @@ func (a *API) parse(ctx context.Context, schema *huma.Schema, body []byte) (text
 	}
 	g.space()
 	if g.pos == len(body) {
-		return text{}, errors.New("the body is empty")
+		return text{}, errors.New(noun + " is empty")
 	}
 	tree, err := g.value(0, schema, ours)
 	if errors.Is(err, errCut) {

@@ -34,7 +34,7 @@ func FuzzGate(f *testing.F) {
 	}
 	a, schema := anyPayload()
 	f.Fuzz(func(t *testing.T, body []byte) {
-		got, err := a.parse(t.Context(), schema, body)
+		got, err := a.parse(t.Context(), schema, body, "the body")
 		if err != nil {
 			if json.Valid(body) && utf8.Valid(body) {
 				t.Fatalf("%q is refused: %v", body, err)
@@ -54,7 +54,7 @@ func FuzzGate(f *testing.F) {
 		if !bytes.Equal(want.Bytes(), got.compact) {
 			t.Fatalf("compacted to %q, want %q", got.compact, want.Bytes())
 		}
-		if twice, err := a.parse(t.Context(), schema, got.compact); err != nil || !bytes.Equal(twice.compact, got.compact) || len(twice.faults) != len(got.faults) {
+		if twice, err := a.parse(t.Context(), schema, got.compact, "the body"); err != nil || !bytes.Equal(twice.compact, got.compact) || len(twice.faults) != len(got.faults) {
 			t.Fatalf("%q is checked differently when compacted: %v", body, err)
 		}
 		if len(got.faults) == 0 && strings.Contains(strings.ToLower(string(got.compact)), `\u0000`) && !strings.Contains(string(got.compact), `\\`) {
@@ -175,7 +175,7 @@ func BenchmarkGate(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := a.parse(b.Context(), schema, []byte(body)); err != nil {
+				if _, err := a.parse(b.Context(), schema, []byte(body), "the body"); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -189,7 +189,7 @@ func TestWalkEndsWithItsRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	body := []byte(`{"payload":[` + strings.Repeat("1,", 10_000) + `1]}`)
-	if _, err := a.parse(ctx, schema, body); !errors.Is(err, context.Canceled) {
+	if _, err := a.parse(ctx, schema, body, "the body"); !errors.Is(err, context.Canceled) {
 		t.Errorf("the walk went on: %v", err)
 	}
 }

@@ -207,6 +207,7 @@ func (e *edge) routes() {
 		}) (*thingJSON, error) {
 			return &thingJSON{ID: in.ID}, nil
 		})
+	web.Upload(e.API, web.Op{Method: "POST", Path: "/v1/lines", ID: "send-lines", Scope: web.ScopeRecordsWrite, AnswerTime: lineTime}, takeLines)
 	web.Read(e.API, web.Op{Method: "GET", Path: "/v1/broken", ID: "broken", Scope: web.AnyToken}, e.broken)
 }
 

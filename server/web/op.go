@@ -32,6 +32,8 @@ type Op struct {
 	BodyTime      time.Duration // for the body to arrive; 0 is the API's
 	AnswerTime    time.Duration // for the answer to be made; 0 is 70 s
 	NoIdempotency bool          // a key is refused: the answer holds a secret, or belongs to a stream
+
+	line reflect.Type // of a body that is a stream; see Upload
 }
 
 // Body bounds, in bytes after decompression.
@@ -83,6 +85,9 @@ func register[I, O any](a *API, op Op, mutates bool, run func(ctx context.Contex
 		return run(ctx, in).stream(s), nil
 	})
 	registered := operation(a.huma.OpenAPI().Paths[op.Path], op.Method)
+	if op.line != nil {
+		registered.RequestBody = a.lineBody(op) // huma would read the body if it knew of one
+	}
 	key := op.Method + " " + routerPath(op.Path)
 	a.routes[key], a.served[key] = newRoute(op, registered), true
 }
@@ -119,7 +124,7 @@ func (a *API) describe(op Op, in, out reflect.Type, mutates bool) huma.Operation
 		}
 	}
 	problem := &huma.MediaType{Schema: a.schema(reflect.TypeFor[Problem](), "")}
-	for status, codes := range op.faults(mutates, doc.RequestBody != nil) {
+	for status, codes := range op.faults(mutates, doc.RequestBody != nil || op.line != nil) {
 		doc.Responses[strconv.Itoa(status)] = &huma.Response{
 			Description: http.StatusText(status) + ": " + strings.Join(codes, ", "),
 			Content:     map[string]*huma.MediaType{problemType: problem},

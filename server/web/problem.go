@@ -88,7 +88,7 @@ func problemOf(f *fault.Fault, requestID string) *Problem {
 // encode is the problem with the members of its code behind it.
 func (p *Problem) encode(members map[string]any) []byte {
 	type plain Problem // without MarshalJSON
-	b, err := encode((*plain)(p))
+	b, err := Encode((*plain)(p))
 	if err != nil {
 		panic(err)
 	}

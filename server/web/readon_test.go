@@ -26,6 +26,10 @@ func TestAnAnswerArrivesThatWasMadeBeforeTheBodyWasRead(t *testing.T) {
 		{"an unknown token", "/v1/things", "stint_x", "application/json", 2 * web.BodyLimit, 401},
 		{"another form", "/v1/things", adminToken, "text/plain", 2 * web.BodyLimit, 415},
 		{"no such route", "/v1/none", adminToken, "application/json", 2 * web.BodyLimit, 404},
+		{"a stream of another form", "/v1/lines", adminToken, "text/plain", 20 * web.BodyLimit, 415},
+		{"a stream of nobody", "/v1/lines", "stint_x", "application/json", 20 * web.BodyLimit, 401},
+		{"a stream that nobody wants", "/v1/lines?end=refuse", adminToken, "application/x-ndjson", 20 * web.BodyLimit, 409},
+		{"a stream with a bad parameter", "/v1/lines?end=", adminToken, "application/x-ndjson", 20 * web.BodyLimit, 400},
 	} {
 		for _, chunked := range []bool{false, true} {
 			head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\n", tt.path, tt.token, tt.media)

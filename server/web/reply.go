@@ -21,8 +21,8 @@ type reply struct {
 	fault  *fault.Fault
 }
 
-// encode is the one encoder of answers: no HTML escaping, one line.
-func encode(v any) ([]byte, error) {
+// Encode is the one encoder of answers: no HTML escaping, one line.
+func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -33,7 +33,7 @@ func encode(v any) ([]byte, error) {
 }
 
 func jsonReply(status int, v any) (*reply, error) {
-	b, err := encode(v)
+	b, err := Encode(v)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,8 @@ type request struct {
 	faults     []fault.Item // of parameters and body, collected before the handler
 	unparsable bool         // the body is no JSON text
 	body       []byte       // as sent, decompressed
+	sent       *streamed    // the body of a route of Upload
+	pace       *pace        // of that body
 	stats      *store.Stats
 	fault      *fault.Fault // what was answered, for the log
 }
