@@ -127,7 +127,7 @@ func TestBackupAndRestoreReplaceNothing(t *testing.T) {
 			t.Errorf("create: exit %d %q", code, stderr)
 		}
 		_, stderr, code = command(t, []string{"STINT_DB=" + s.db}, "backup", "restore", s.file)
-		says := map[string]string{store.SQLite: "stint.db exists: stop the server", store.Postgres: "idempotency_keys, job_kinds"}[engine]
+		says := map[string]string{store.SQLite: "stint.db exists: stop the server", store.Postgres: "has the tables checkpoints, connection_devices"}[engine]
 		if code != 1 || !strings.Contains(stderr, says) {
 			t.Errorf("restore: exit %d %q", code, stderr)
 		}
