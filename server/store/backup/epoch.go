@@ -4,9 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math/rand/v2"
 	"net/url"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,7 +16,7 @@ import (
 // The numbers of an owner's changes go on from the backup, while the database that
 // it was made of has given the same numbers to other changes. So a restore begins
 // another epoch, and a reader who continues from the other database is told to begin
-// again. The epoch is the time of the restore: two restores of one backup have two.
+// again. Epochs are drawn, so that two restores of one backup have two.
 
 // sequences is the table that has the epochs. A backup of a release before it has
 // nothing that was numbered.
@@ -24,8 +24,7 @@ const sequences = "owner_seq"
 
 // newEpoch is the statement, on the table of that name.
 func newEpoch(table string) string {
-	now := time.Now().UnixMicro()
-	return fmt.Sprintf("update %s set epoch = case when epoch < %d then %d else epoch + 1 end", table, now, now)
+	return fmt.Sprintf("update %s set epoch = %d", table, rand.Int64())
 }
 
 // beginEpoch begins the epoch of a restored schema.
