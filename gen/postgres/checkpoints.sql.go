@@ -13,8 +13,8 @@ import (
 
 const CheckpointSetMany = `-- name: CheckpointSetMany :execrows
 insert into checkpoints (connection_id, stream, owner_id, checkpoint, run_id, updated_at)
-select cast($1 as text), x.stream, cast($2 as text), x.checkpoint, $3, cast($4 as timestamptz)
-from json_to_recordset(cast(cast($5 as text) as json)) as x(stream text, checkpoint json)
+select cast($1 as text), x.stream, cast($2 as text), cast(x.checkpoint as json), $3, cast($4 as timestamptz)
+from json_to_recordset(cast(cast($5 as text) as json)) as x(stream text, checkpoint text)
 on conflict (connection_id, stream) do update
 set checkpoint = excluded.checkpoint,
     run_id = excluded.run_id,

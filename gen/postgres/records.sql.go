@@ -17,11 +17,11 @@ insert into records (
     first_seq, seq, version, seen_generation, created_at, updated_at, deleted_at
 )
 select
-    x.id, cast($1 as text), cast($2 as text), x.stream, x.key, x.data, x.hash, x.search,
+    x.id, cast($1 as text), cast($2 as text), x.stream, x.key, cast(x.data as json), x.hash, x.search,
     from_us(x.emitted_at), from_us(x.sort_at), x.dated_by, x.bad_time, x.first_seq, x.seq, x.version, x.seen_generation,
     cast($3 as timestamptz), cast($3 as timestamptz), from_us(x.deleted_at)
 from json_to_recordset(cast(cast($4 as text) as json)) as x(
-    id text, stream text, key text, data json, hash text, search text, emitted_at bigint, sort_at bigint,
+    id text, stream text, key text, data text, hash text, search text, emitted_at bigint, sort_at bigint,
     dated_by text, bad_time boolean, first_seq bigint, seq bigint, version bigint, seen_generation bigint, deleted_at bigint
 )
 `
@@ -100,7 +100,7 @@ func (q *Queries) RecordListByKeys(ctx context.Context, arg RecordListByKeysPara
 
 const RecordSetMany = `-- name: RecordSetMany :execrows
 update records
-set data = coalesce(x.data, records.data),
+set data = coalesce(cast(x.data as json), records.data),
     hash = x.hash,
     search = coalesce(x.search, records.search),
     emitted_at = from_us(x.emitted_at),
@@ -113,7 +113,7 @@ set data = coalesce(x.data, records.data),
     updated_at = $1,
     deleted_at = from_us(x.deleted_at)
 from json_to_recordset(cast(cast($3 as text) as json)) as x(
-    id text, data json, hash text, search text, emitted_at bigint, sort_at bigint, dated_by text,
+    id text, data text, hash text, search text, emitted_at bigint, sort_at bigint, dated_by text,
     bad_time boolean, seq bigint, version bigint, seen_generation bigint, deleted_at bigint
 )
 where records.id = x.id

@@ -7,10 +7,10 @@ insert into record_versions (
 )
 select
     cast(@connection_id as text), x.stream, x.version, x.record_id, cast(@owner_id as text), x.key,
-    coalesce(x.data, r.data), coalesce(x.search, r.search), from_us(x.emitted_at), from_us(x.sort_at), x.dated_by,
+    coalesce(cast(x.data as json), r.data), coalesce(x.search, r.search), from_us(x.emitted_at), from_us(x.sort_at), x.dated_by,
     x.deleted, x.seq, x.superseded_seq, cast(@now as timestamptz), cast(@now as timestamptz)
 from json_to_recordset(cast(cast(@rows as text) as json)) as x(
-    stream text, version bigint, record_id text, key text, data json, search text, emitted_at bigint, sort_at bigint,
+    stream text, version bigint, record_id text, key text, data text, search text, emitted_at bigint, sort_at bigint,
     dated_by text, deleted boolean, seq bigint, superseded_seq bigint
 )
 left join records r on r.id = x.record_id;

@@ -5,11 +5,11 @@ insert into records (
     first_seq, seq, version, seen_generation, created_at, updated_at, deleted_at
 )
 select
-    x.id, cast(@owner_id as text), cast(@connection_id as text), x.stream, x.key, x.data, x.hash, x.search,
+    x.id, cast(@owner_id as text), cast(@connection_id as text), x.stream, x.key, cast(x.data as json), x.hash, x.search,
     from_us(x.emitted_at), from_us(x.sort_at), x.dated_by, x.bad_time, x.first_seq, x.seq, x.version, x.seen_generation,
     cast(@now as timestamptz), cast(@now as timestamptz), from_us(x.deleted_at)
 from json_to_recordset(cast(cast(@rows as text) as json)) as x(
-    id text, stream text, key text, data json, hash text, search text, emitted_at bigint, sort_at bigint,
+    id text, stream text, key text, data text, hash text, search text, emitted_at bigint, sort_at bigint,
     dated_by text, bad_time boolean, first_seq bigint, seq bigint, version bigint, seen_generation bigint, deleted_at bigint
 );
 
@@ -34,7 +34,7 @@ cross join lateral (
 -- Brings the records of a JSON list to another version, times in microseconds.
 -- One whose data are null keeps its data.
 update records
-set data = coalesce(x.data, records.data),
+set data = coalesce(cast(x.data as json), records.data),
     hash = x.hash,
     search = coalesce(x.search, records.search),
     emitted_at = from_us(x.emitted_at),
@@ -47,7 +47,7 @@ set data = coalesce(x.data, records.data),
     updated_at = @now,
     deleted_at = from_us(x.deleted_at)
 from json_to_recordset(cast(cast(@rows as text) as json)) as x(
-    id text, data json, hash text, search text, emitted_at bigint, sort_at bigint, dated_by text,
+    id text, data text, hash text, search text, emitted_at bigint, sort_at bigint, dated_by text,
     bad_time boolean, seq bigint, version bigint, seen_generation bigint, deleted_at bigint
 )
 where records.id = x.id

@@ -3,6 +3,8 @@ package records_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stint-run/stint/gen/model"
@@ -131,22 +133,27 @@ func (f *fixture) wrote(accepted, unchanged int64, texts ...string) {
 
 // stored is a record as its row has it.
 type stored struct {
-	ID, Key, Hash, Data, DatedBy string
-	Seq, FirstSeq, Version       int64
+	ID, Data, DatedBy            string
+	SortAt                       coltype.Time
+	Seq, FirstSeq, Version, Seen int64
 	Deleted                      bool
 }
 
 // record is the row of a key; there must be one.
-func (f *fixture) record(stream, key string) stored {
+func (f *fixture) record(stream, key string) (r stored) {
 	f.Helper()
-	var r stored
-	db := dbtest.DB(f.T, f.Store)
-	err := db.QueryRowContext(f.Context(), `select id, key, hash, cast(data as text), dated_by, seq, first_seq, version, deleted_at is not null
-		from records where connection_id = $1 and stream = $2 and key = $3`, f.connection, stream, key).
-		Scan(&r.ID, &r.Key, &r.Hash, &r.Data, &r.DatedBy, &r.Seq, &r.FirstSeq, &r.Version, &r.Deleted)
-	if err != nil {
-		f.Fatalf("record %s of %s: %v", key, stream, err)
+	sortAt := map[string]string{store.SQLite: "sort_at", store.Postgres: "cast(extract(epoch from sort_at) * 1000000 as bigint)"}[f.Store.Engine()]
+	deleted, micros := "", int64(0)
+	text := dbtest.Get[string](f.T, f.Store, `select id || '|' || dated_by || '|' || `+sortAt+` || '|' || seq || '|' || first_seq || '|' || version || '|' || seen_generation
+		|| '|' || case when deleted_at is null then 'live' else 'deleted' end from records where connection_id = $1 and stream = $2 and key = $3`, f.connection, stream, key)
+	fields := strings.Split(text, "|")
+	for i, to := range []any{&r.ID, &r.DatedBy, &micros, &r.Seq, &r.FirstSeq, &r.Version, &r.Seen, &deleted} {
+		if _, err := fmt.Sscan(fields[i], to); err != nil {
+			f.Fatal(err)
+		}
 	}
+	r.SortAt, r.Deleted = coltype.FromMicros(micros), deleted == "deleted"
+	r.Data = dbtest.Get[string](f.T, f.Store, "select cast(data as text) from records where connection_id = $1 and stream = $2 and key = $3", f.connection, stream, key)
 	return r
 }
 
