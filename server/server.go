@@ -20,6 +20,7 @@ import (
 	"github.com/stint-run/stint/server/ops"
 	"github.com/stint-run/stint/server/repos"
 	"github.com/stint-run/stint/server/runs"
+	"github.com/stint-run/stint/server/sources"
 	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/web"
 )
@@ -126,6 +127,7 @@ func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	jobs.Routes(api, s, hub, workers)
 	repos.Routes(api, jobs.Renamer(hub))
 	runs.Routes(api)
+	sources.Routes(api)
 	ops.Routes(api)
 	console.Routes(api, s)
 	return &Server{api: api, bus: bus, runner: runner}

@@ -56,6 +56,7 @@ var owners = map[string]string{
 
 // guests are the packages that call single statements of a table that is not theirs.
 var guests = []struct{ statement, pkg, why string }{
+	{"PartitionList", "server/sources", "a connection is shown with what it has of its streams"},
 	{"KindInsert", "server/control", "an owner has its built-in kinds from the start, and control knows nothing of jobs"},
 	{"PartitionBeginRefresh", "server/sources", refreshes},
 	{"PartitionBeginRemoval", "server/sources", refreshes},

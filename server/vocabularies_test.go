@@ -82,8 +82,19 @@ var documented = map[string][]string{
 	"Transition.to_state":                  repos.States,
 	"get /v1/repos/{repo}/proposals state": repos.States,
 	"Token.kind":                           control.TokenKinds,
-	"Whoami.kind":                          control.TokenKinds,
-	"Item.in":                              {fault.InBody, fault.InQuery, fault.InPath, fault.InHeader},
+
+	"Connection.status":              sources.Statuses,
+	"Connection.source_kind":         sources.Kinds,
+	"ConnectionDetail.status":        sources.Statuses,
+	"ConnectionDetail.source_kind":   sources.Kinds,
+	"ConnectionBody.source_kind":     sources.Kinds,
+	"ConnectionBody.status":          {sources.Draft, sources.Active},
+	"Stream.semantics":               sources.Semantics,
+	"StreamState.semantics":          sources.Semantics,
+	"ConnectorDetail.manifest_state": {"current", "unavailable"},
+
+	"Whoami.kind": control.TokenKinds,
+	"Item.in":     {fault.InBody, fault.InQuery, fault.InPath, fault.InHeader},
 }
 
 func TestConstraintsAllowTheWordsOfGo(t *testing.T) {

@@ -31,6 +31,9 @@ type PartitionInsertManyParams struct {
 	Streams      string
 }
 
+// PartitionListParams has the fields of DeviceListParams.
+type PartitionListParams = DeviceListParams
+
 // PartitionLockManyParams has the fields of RunSucceedManyParams.
 type PartitionLockManyParams = RunSucceedManyParams
 

@@ -94,6 +94,8 @@ type Reader interface {
 	MetaGet(ctx context.Context, arg MetaGetParams) (string, error)
 	// The owner of that name.
 	OwnerGetByName(ctx context.Context, arg OwnerGetByNameParams) (Owner, error)
+	// What a connection has of its streams, by stream, up to max. Primary key.
+	PartitionList(ctx context.Context, arg PartitionListParams) ([]Partition, error)
 	// How many proposals of an owner are open, up to max, in up to max_repos of its
 	// repos. An index of repos by owner and one of proposals by repo and state.
 	ProposalCountOpen(ctx context.Context, arg ProposalCountOpenParams) (int64, error)

@@ -119,6 +119,58 @@ func (q *Queries) PartitionInsertMany(ctx context.Context, arg PartitionInsertMa
 	return result.RowsAffected()
 }
 
+const PartitionList = `-- name: PartitionList :many
+select p.connection_id, p.stream, p.owner_id, p.version, p.floor_version, p.live_count, p.undated_count, p.bad_time_count, p.min_sort_at, p.max_sort_at, p.last_seq, p.refresh_state, p.refresh_run_id, p.refresh_generation, p.refresh_key, p.created_at, p.updated_at
+from partitions p
+where p.connection_id = (select c.id from connections c where c.id = ?1 and c.owner_id || '' = ?2)
+order by p.stream
+limit cast(?3 as bigint)
+`
+
+type PartitionListParams = model.PartitionListParams
+
+// What a connection has of its streams, by stream, up to max. Primary key.
+func (q *Queries) PartitionList(ctx context.Context, arg PartitionListParams) ([]Partition, error) {
+	rows, err := q.db.QueryContext(ctx, PartitionList, arg.ConnectionID, arg.OwnerID, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Partition{}
+	for rows.Next() {
+		var i Partition
+		if err := rows.Scan(
+			&i.ConnectionID,
+			&i.Stream,
+			&i.OwnerID,
+			&i.Version,
+			&i.FloorVersion,
+			&i.LiveCount,
+			&i.UndatedCount,
+			&i.BadTimeCount,
+			&i.MinSortAt,
+			&i.MaxSortAt,
+			&i.LastSeq,
+			&i.RefreshState,
+			&i.RefreshRunID,
+			&i.RefreshGeneration,
+			&i.RefreshKey,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const PartitionLockMany = `-- name: PartitionLockMany :many
 select p.connection_id, p.stream, p.owner_id, p.version, p.floor_version, p.live_count, p.undated_count, p.bad_time_count, p.min_sort_at, p.max_sort_at, p.last_seq, p.refresh_state, p.refresh_run_id, p.refresh_generation, p.refresh_key, p.created_at, p.updated_at
 from json_each(cast(?1 as text)) x

@@ -17,3 +17,11 @@ set refresh_state = null,
     updated_at = @now
 where owner_id = @owner_id
     and refresh_run_id = @run_id;
+
+-- name: PartitionList :many
+-- What a connection has of its streams, by stream, up to max. Primary key.
+select p.*
+from partitions p
+where p.connection_id = (select c.id from connections c where c.id = @connection_id and c.owner_id || '' = @owner_id)
+order by p.stream
+limit cast(@max as bigint);

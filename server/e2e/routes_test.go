@@ -182,6 +182,36 @@ var rows = map[string]row{
 
 	"list-kinds": func(*apitest.Client) target { return target{query: "?limit=2"} },
 	"get-kind":   func(c *apitest.Client) target { return target{param: kind(c)} },
+	"list-connectors": func(c *apitest.Client) target {
+		connector(c, "books")
+		connector(c, "mail")
+		return target{query: "?limit=1"}
+	},
+	"get-connector": func(c *apitest.Client) target { return target{param: connector(c, "books")} },
+	"put-connector": func(c *apitest.Client) target {
+		return target{param: connector(c, "books"), headers: []string{"If-Match", `"v1"`}, body: `{"manifest":{"streams":[]}}`}
+	},
+	"create-connection": func(c *apitest.Client) target {
+		return target{body: `{"connector_id":"` + connector(c, "books") + `","source_kind":"device","binding_key":"laptop"}`}
+	},
+	"list-connections": func(c *apitest.Client) target {
+		connection(c, "ada")
+		connection(c, "bob")
+		return target{query: "?connector_id=books&limit=1"}
+	},
+	"get-connection": func(c *apitest.Client) target { return target{param: connection(c, "ada")} },
+	"rename-connection": func(c *apitest.Client) target {
+		return target{param: connection(c, "ada"), headers: []string{"If-Match", `"v1"`}, body: `{"display_name":"Ada's books"}`}
+	},
+	"pause-connection": func(c *apitest.Client) target { return target{param: connection(c, "ada")} },
+	"resume-connection": func(c *apitest.Client) target {
+		id := connection(c, "ada")
+		c.Must(200, "/v1/connections/"+id+"/pause", "")
+		return target{param: id}
+	},
+	"revoke-connection": func(c *apitest.Client) target { return target{param: connection(c, "ada")} },
+	"delete-connection": func(c *apitest.Client) target { return target{param: connection(c, "ada")} },
+
 	"put-kind": func(c *apitest.Client) target {
 		return target{param: kind(c), headers: []string{"If-Match", `"v1"`},
 			body: `{"lease_seconds":90,"max_attempts":3,"backoff_base_seconds":2,"backoff_cap_seconds":20}`}
@@ -233,6 +263,17 @@ func tracked(c *apitest.Client) (id string) {
 		c.T.Fatalf("track: %s", a)
 	}
 	return a.Str("repo.id")
+}
+
+// connector is a connector with one stream.
+func connector(c *apitest.Client, id string) string {
+	c.Call(http.MethodPut, "/v1/connectors/"+id, `{"manifest":{"streams":[{"name":"loans","semantics":"mutable_state","primary_key":["id"]}]}}`)
+	return id
+}
+
+// connection is the active connection of an account.
+func connection(c *apitest.Client, account string) (id string) {
+	return c.Must(201, "/v1/connections", `{"connector_id":"`+connector(c, "books")+`","binding_key":"`+account+`","status":"active"}`).Str("connection.id")
 }
 
 // proposed is the open proposal of that head.

@@ -36,6 +36,8 @@ var Statuses = []string{Draft, Active, Paused, Revoked}
 // connection_tombstones_source_kind_check).
 var Kinds = []string{"account", "device", "browser", "manual"}
 
+// idPrefix is of the ids of connections. No connector's id begins so: a selector is
+// one or the other.
 const idPrefix = "conn"
 
 // maxCounted bounds how many connections of a connector an ambiguous selector
@@ -48,9 +50,7 @@ const maxCounted = 100
 func Resolve(ctx context.Context, q model.Reader, ownerID, selector string) (model.Connection, error) {
 	if strings.HasPrefix(selector, idPrefix+"_") {
 		c, err := q.ConnectionGet(ctx, model.ConnectionGetParams{ID: selector, OwnerID: ownerID})
-		if !store.NotFound(err) {
-			return c, found(selector, err)
-		}
+		return c, found(selector, err)
 	}
 	of, err := q.ConnectionListByConnector(ctx, model.ConnectionListByConnectorParams{OwnerID: ownerID, ConnectorID: selector, Max: maxCounted + 1})
 	switch {

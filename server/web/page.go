@@ -11,6 +11,15 @@ type PageQuery struct {
 
 func (p PageQuery) page() PageQuery { return p }
 
+// ShortPageQuery is PageQuery for lists whose items are large, or which other
+// servers ask for page by page: the limit is required, and low.
+type ShortPageQuery struct {
+	Limit  int64  `query:"limit" required:"true" minimum:"1" maximum:"100" doc:"How many items a page holds at most."`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before. It belongs to one list, filter and order."`
+}
+
+func (p ShortPageQuery) page() PageQuery { return PageQuery(p) }
+
 // listed is the input of a list: it embeds PageQuery.
 type listed interface{ page() PageQuery }
 
