@@ -21,9 +21,6 @@ type ConnectionGetByBindingParams = TombstoneGetParams
 // ConnectionGetParams has the fields of JobGetParams.
 type ConnectionGetParams = JobGetParams
 
-// ConnectionHoldParams has the fields of JobGetParams.
-type ConnectionHoldParams = JobGetParams
-
 type ConnectionInsertParams struct {
 	ID          string
 	OwnerID     string

@@ -33,13 +33,11 @@ type Querier interface {
 	ConnectionActivate(ctx context.Context, arg ConnectionActivateParams) (int64, error)
 	// Deletes a connection.
 	ConnectionDelete(ctx context.Context, arg ConnectionDeleteParams) (int64, error)
-	// One connection of an owner. Until this transaction ends nobody changes it, and
-	// others may hold it too.
-	ConnectionHold(ctx context.Context, arg ConnectionHoldParams) (Connection, error)
 	// Makes a connection; 0 rows if its source is connected.
 	ConnectionInsert(ctx context.Context, arg ConnectionInsertParams) (int64, error)
-	// One connection of an owner, to be changed: waits for those who hold it, and those
-	// who come wait.
+	// One connection of an owner, held for this transaction until it ends. Writers and
+	// those who change it take turns; under a shared lock a change would wait for as
+	// long as writers come.
 	ConnectionLock(ctx context.Context, arg ConnectionLockParams) (Connection, error)
 	// Gives a connection another display name, fenced by its version.
 	ConnectionRename(ctx context.Context, arg ConnectionRenameParams) (Connection, error)
@@ -244,7 +242,8 @@ type Querier interface {
 	// run's changes nothing.
 	RunFinish(ctx context.Context, arg RunFinishParams) (int64, error)
 	// A run of a connection, held for this transaction as it is: what would end it
-	// waits, so it is the fence of whatever is written for the run.
+	// waits, so it is the fence of whatever is written for the run. Writers and those who
+	// end it take turns; under a shared lock an end would wait for as long as writers come.
 	RunHold(ctx context.Context, arg RunHoldParams) (RunHoldRow, error)
 	// Opens a run of a connection.
 	RunInsert(ctx context.Context, arg RunInsertParams) error

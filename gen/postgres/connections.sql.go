@@ -120,40 +120,6 @@ func (q *Queries) ConnectionGetByBinding(ctx context.Context, arg ConnectionGetB
 	return i, err
 }
 
-const ConnectionHold = `-- name: ConnectionHold :one
-select id, owner_id, connector_id, source_kind, binding_key, display_name, status, run_generation, version, actor, acted_at, created_at, updated_at, revoked_at
-from connections
-where id = $1 -- as the only index
-    and owner_id || '' = $2
-for share
-`
-
-type ConnectionHoldParams = model.ConnectionHoldParams
-
-// One connection of an owner. Until this transaction ends nobody changes it, and
-// others may hold it too.
-func (q *Queries) ConnectionHold(ctx context.Context, arg ConnectionHoldParams) (Connection, error) {
-	row := q.db.QueryRow(ctx, ConnectionHold, arg.ID, arg.OwnerID)
-	var i Connection
-	err := row.Scan(
-		&i.ID,
-		&i.OwnerID,
-		&i.ConnectorID,
-		&i.SourceKind,
-		&i.BindingKey,
-		&i.DisplayName,
-		&i.Status,
-		&i.RunGeneration,
-		&i.Version,
-		&i.Actor,
-		&i.ActedAt,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.RevokedAt,
-	)
-	return i, err
-}
-
 const ConnectionInsert = `-- name: ConnectionInsert :execrows
 insert into connections (
     id, owner_id, connector_id, source_kind, binding_key, display_name, status,
@@ -245,8 +211,9 @@ for no key update
 
 type ConnectionLockParams = model.ConnectionLockParams
 
-// One connection of an owner, to be changed: waits for those who hold it, and those
-// who come wait.
+// One connection of an owner, held for this transaction until it ends. Writers and
+// those who change it take turns; under a shared lock a change would wait for as
+// long as writers come.
 func (q *Queries) ConnectionLock(ctx context.Context, arg ConnectionLockParams) (Connection, error) {
 	row := q.db.QueryRow(ctx, ConnectionLock, arg.ID, arg.OwnerID)
 	var i Connection

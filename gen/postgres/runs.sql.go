@@ -250,7 +250,7 @@ from runs
 where id = $1
     and owner_id || '' = $2 -- leaves the primary key as the only index
     and connection_id || '' = $3
-for share
+for no key update
 `
 
 type RunHoldParams = model.RunHoldParams
@@ -258,7 +258,8 @@ type RunHoldParams = model.RunHoldParams
 type RunHoldRow = model.RunHoldRow
 
 // A run of a connection, held for this transaction as it is: what would end it
-// waits, so it is the fence of whatever is written for the run.
+// waits, so it is the fence of whatever is written for the run. Writers and those who
+// end it take turns; under a shared lock an end would wait for as long as writers come.
 func (q *Queries) RunHold(ctx context.Context, arg RunHoldParams) (RunHoldRow, error) {
 	row := q.db.QueryRow(ctx, RunHold, arg.ID, arg.OwnerID, arg.ConnectionID)
 	var i RunHoldRow

@@ -1,6 +1,7 @@
 -- name: RunHold :one
 -- A run of a connection, held for this transaction as it is: what would end it
--- waits, so it is the fence of whatever is written for the run.
+-- waits, so it is the fence of whatever is written for the run. Writers and those who
+-- end it take turns; under a shared lock an end would wait for as long as writers come.
 select status, generation
 from runs
 where id = @id

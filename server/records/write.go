@@ -17,7 +17,7 @@ import (
 // The number of statements does not grow with the lines. Prepare the lines before
 // the transaction begins.
 func Write(ctx context.Context, q model.Querier, now coltype.Time, to Target, lines []Line) (Written, error) {
-	streams, err := admit(ctx, q, now, to)
+	connection, streams, err := admit(ctx, q, to)
 	if err != nil {
 		return Written{}, err
 	}
@@ -31,23 +31,26 @@ func Write(ctx context.Context, q model.Querier, now coltype.Time, to Target, li
 	if c.Rejected, err = quarantine(ctx, q, now, to, c.refused); err != nil {
 		return Written{}, err
 	}
-	if err := sources.Ingested(ctx, q, now, to.OwnerID, to.ConnectionID); err != nil {
-		return Written{}, err
+	if c.Accepted > 0 {
+		err = sources.Activate(ctx, q, now, connection)
 	}
-	return c.Written, nil
+	if err == nil {
+		err = sources.Ingested(ctx, q, now, to.OwnerID, to.ConnectionID)
+	}
+	return c.Written, err
 }
 
 // admit holds the run and the connection, and returns the streams that lines may
 // name.
-func admit(ctx context.Context, q model.Querier, now coltype.Time, to Target) (map[string]sources.Stream, error) {
+func admit(ctx context.Context, q model.Querier, to Target) (c model.Connection, streams map[string]sources.Stream, err error) {
 	if to.RunID != "" {
 		if err := runs.Hold(ctx, q, to.OwnerID, to.RunID, to.ConnectionID, to.Generation); err != nil {
-			return nil, err
+			return c, nil, err
 		}
 	}
-	connection, err := sources.Hold(ctx, q, now, to.OwnerID, to.ConnectionID)
-	if err != nil {
-		return nil, err
+	if c, err = sources.Hold(ctx, q, to.OwnerID, to.ConnectionID); err != nil {
+		return c, nil, err
 	}
-	return sources.Streams(ctx, q, to.OwnerID, connection.ConnectorID)
+	streams, err = sources.Streams(ctx, q, to.OwnerID, c.ConnectorID)
+	return c, streams, err
 }

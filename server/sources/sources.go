@@ -64,20 +64,28 @@ func Resolve(ctx context.Context, q model.Reader, ownerID, selector string) (mod
 	return of[0], nil
 }
 
-// Hold is a connection to which records are about to be written: one that is a
-// draft becomes active. It does not change before the transaction ends, and a
-// revoked one is connection_revoked.
-func Hold(ctx context.Context, q model.Querier, now coltype.Time, ownerID, connectionID string) (model.Connection, error) {
-	// First, because two writers that hold one row would both wait to change it.
-	_, err := q.ConnectionActivate(ctx, model.ConnectionActivateParams{ID: connectionID, OwnerID: ownerID, Now: now})
-	if err != nil {
-		return model.Connection{}, fmt.Errorf("activate %s: %w", connectionID, err)
-	}
-	c, err := q.ConnectionHold(ctx, model.ConnectionHoldParams{ID: connectionID, OwnerID: ownerID})
-	if err = found(connectionID, err); err == nil && c.Status == Revoked {
+// Hold is a connection to which records are about to be written. Nobody else
+// writes to it or changes it before the transaction ends, and a revoked one is
+// connection_revoked.
+func Hold(ctx context.Context, q model.Querier, ownerID, connectionID string) (model.Connection, error) {
+	c, err := lock(ctx, q, ownerID, connectionID)
+	if err == nil && c.Status == Revoked {
 		err = fault.ConnectionRevoked(c.ID)
 	}
 	return c, err
+}
+
+// Activate ends the draft of a connection that is held, if it is one: it has
+// brought a record.
+func Activate(ctx context.Context, q model.Querier, now coltype.Time, c model.Connection) error {
+	if c.Status != Draft {
+		return nil
+	}
+	_, err := q.ConnectionActivate(ctx, model.ConnectionActivateParams{ID: c.ID, OwnerID: c.OwnerID, Now: now})
+	if err != nil {
+		return fmt.Errorf("activate %s: %w", c.ID, err)
+	}
+	return nil
 }
 
 // found is not_found for a row that is not there, and tells what an error is of.
