@@ -1,0 +1,103 @@
+package records_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/records"
+	"github.com/stint-run/stint/server/sources"
+)
+
+// bad are n lines that are refused, each with bytes of its own.
+func bad(name string, n, size int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("no JSON %s %d %s", name, i, strings.Repeat("x", size))
+	}
+	return out
+}
+
+// kept is how many of the refused lines have an id.
+func kept(out records.Written) (n int) {
+	for _, r := range out.Rejected {
+		if r.RejectionID != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func TestRefusedLinesAreKeptOnceAndWithinTheQuotas(t *testing.T) {
+	each(t, func(f *fixture) {
+		first := f.write(bad("a", 200, 0)...)
+		again := f.write(bad("a", 200, 0)...)
+		for i, r := range again.Rejected {
+			if *r.RejectionID != *first.Rejected[i].RejectionID {
+				f.Fatalf("line %d got another id", i)
+			}
+		}
+		if n := kept(f.write(bad("b", 100, 0)...)); n != records.MaxConnectionRejections-200 {
+			f.Errorf("%d more lines of the connection are kept", n)
+		}
+		for range 4 { // the connections of an owner share 1,000 entries
+			f.connection = f.connect(f.Owner, sources.Active)
+			f.write(bad("c", 300, 0)...)
+			f.recount()
+		}
+		if n := dbtest.Get[int64](f.T, f.Store, "select rejected_count from owner_seq where owner_id = $1", f.Owner); n != records.MaxRejections {
+			f.Errorf("the owner has %d refused lines, want %d", n, records.MaxRejections)
+		}
+	})
+}
+
+func TestTenThousandBadLinesTakeTheRoomOfTheQuotaAndStopNoGoodOne(t *testing.T) {
+	each(t, func(f *fixture) {
+		total := 0
+		for i := range 10 {
+			out := f.write(append(bad(fmt.Sprint("n", i), 999, 0), fmt.Sprintf(`{"stream":"notes","data":{"id":%d}}`, i))...)
+			if total += kept(out); out.Accepted != 1 || len(out.Rejected) != 999 {
+				f.Errorf("%d accepted, %d refused", out.Accepted, len(out.Rejected))
+			}
+		}
+		if total != records.MaxConnectionRejections || f.count("record_rejections", "true") != records.MaxConnectionRejections {
+			f.Errorf("%d refused lines have an id", total)
+		}
+		f.recount()
+	})
+}
+
+func TestQuarantineTakesSoManyBytesOfAnOwner(t *testing.T) {
+	each(t, func(f *fixture) {
+		if n := kept(f.write(bad("long", 12, 1<<20-100)...)); n != 10 {
+			f.Errorf("%d lines of nearly 1 MiB are kept, want 10", n)
+		}
+		if n := kept(f.write(bad("short", 3, 0)...)); n != 3 {
+			f.Errorf("%d short lines are kept, want 3", n)
+		}
+		long := records.Line{Index: 7, Size: 5 << 20, Refused: &records.Refusal{Code: records.LineTooLarge, Detail: "the line is too long"}}
+		f.Tx(func(q model.Querier) error {
+			out, err := records.Write(f.Context(), q, f.Now, f.target(), []records.Line{long})
+			if kept(out) != 1 {
+				f.Errorf("a line that was not held is not in the quarantine: %+v", out)
+			}
+			return err
+		})
+		if n := f.count("record_rejections", "line is null and line_bytes = 5242880"); n != 1 {
+			f.Error("it is not kept as one without bytes")
+		}
+		f.recount()
+	})
+}
+
+func TestDraftStaysOneWhenAllLinesAreRefused(t *testing.T) {
+	each(t, func(f *fixture) {
+		f.connection = f.connect(f.Owner, sources.Draft)
+		f.write("no JSON")
+		if got := dbtest.Get[string](f.T, f.Store, "select status from connections where id = $1", f.connection); got != sources.Draft {
+			f.Errorf("the connection is %s", got)
+		}
+	})
+}
