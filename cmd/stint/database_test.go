@@ -12,7 +12,7 @@ import (
 // onDatabase are commands that work on the database itself.
 var onDatabase = []string{
 	"token create --owner o --scopes admin", "token list --owner o", "token revoke tok_1 --owner o",
-	"login --owner o", "login list --owner o", "migrate status", "migrate plan", "migrate verify", "backup create b", "doctor",
+	"login --owner o", "login list --owner o", "migrate status", "migrate plan", "migrate verify", "backup create b", "doctor", "fsck",
 }
 
 // No waiting makes a database, as a name that is misspelt shows.

@@ -61,7 +61,7 @@ var remoteCommands = map[string]string{
 
 // localCommands ask no server, or not as a client of the API: their own tests
 // have their flags.
-var localCommands = []string{"serve", "dev", "work", "bench", "conformance", "doctor", "openapi", "version", "migrate", "backup", "config"}
+var localCommands = []string{"serve", "dev", "work", "bench", "conformance", "doctor", "fsck", "openapi", "version", "migrate", "backup", "config"}
 
 // meaning are flags for which empty or zero is what they mean without it.
 var meaning = []string{"job fail --message", "kind set --timeout", "job claim --wait", "job enqueue --in"}

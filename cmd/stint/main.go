@@ -120,7 +120,7 @@ func rootCmd(g *globals) *cobra.Command {
 	configurable(flags, "ca-file", "STINT_CA_FILE")
 	configurable(flags, "token-file", "STINT_TOKEN_FILE")
 	configurable(flags, "output", "STINT_OUTPUT")
-	root.AddCommand(serveCmd(g), devCmd(g), migrateCmd(g), backupCmd(g), doctorCmd(g), workCmd(g),
+	root.AddCommand(serveCmd(g), devCmd(g), migrateCmd(g), backupCmd(g), doctorCmd(g), fsckCmd(g), workCmd(g),
 		jobCmd(g), runCmd(g), workerCmd(g), kindCmd(g), tokenCmd(g), loginCmd(g), leasesCmd(g),
 		repoCmd(g), proposalCmd(g),
 		healthcheckCmd(g), configCmd(g), openapiCmd(), versionCmd(g), benchCmd(g), conformanceCmd(g))

@@ -41,6 +41,16 @@ type HeadInsertParams struct {
 	UpdatedAt    coltype.Time
 }
 
+type HeadSetRunsParams struct {
+	ConnectionID   string
+	OwnerID        string
+	ActiveRunID    *string
+	LatestRunID    *string
+	SettledRunID   *string
+	SucceededRunID *string
+	UpdatedAt      coltype.Time
+}
+
 type HeadStartRunParams struct {
 	RunID        *string
 	Now          coltype.Time

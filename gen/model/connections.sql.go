@@ -78,3 +78,6 @@ type ConnectionSetStatusParams struct {
 
 // ConnectionStartRunParams has the fields of JobGetParams.
 type ConnectionStartRunParams = JobGetParams
+
+// ConnectionWalkParams has the fields of OwnerSeqWalkParams.
+type ConnectionWalkParams = OwnerSeqWalkParams

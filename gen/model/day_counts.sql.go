@@ -7,3 +7,22 @@ type DayCountAddManyParams struct {
 	ConnectionID string
 	Rows         string
 }
+
+type DayCountSetManyParams struct {
+	OwnerID      string
+	ConnectionID string
+	Stream       string
+	Rows         string
+}
+
+type DayCountWalkParams struct {
+	ConnectionID string
+	Stream       string
+	AfterDay     int64
+	Max          int64
+}
+
+type DayCountWalkRow struct {
+	Day int64
+	N   int64
+}

@@ -8,8 +8,20 @@ type OwnerSeqCountRejectedParams struct {
 	OwnerID    string
 }
 
+type OwnerSeqSetParams struct {
+	Seq           int64
+	RejectedCount int64
+	RejectedBytes int64
+	OwnerID       string
+}
+
 type OwnerSeqTakeParams struct {
 	OwnerID string
 	N       int64
 	Epoch   int64
+}
+
+type OwnerSeqWalkParams struct {
+	AfterID string
+	Max     int64
 }

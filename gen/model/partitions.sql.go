@@ -37,6 +37,19 @@ type PartitionListParams = DeviceListParams
 // PartitionLockManyParams has the fields of RunSucceedManyParams.
 type PartitionLockManyParams = RunSucceedManyParams
 
+type PartitionSetFiguresParams struct {
+	Version      int64
+	LiveCount    int64
+	UndatedCount int64
+	BadTimeCount int64
+	MinSortAt    coltype.Time
+	MaxSortAt    coltype.Time
+	LastSeq      int64
+	ConnectionID string
+	Stream       string
+	OwnerID      string
+}
+
 // PartitionSetManyParams has the fields of RecordSetManyParams.
 type PartitionSetManyParams = RecordSetManyParams
 
@@ -44,4 +57,10 @@ type PartitionSetTimesParams struct {
 	Undated coltype.Time
 	OwnerID string
 	Rows    string
+}
+
+type PartitionWalkParams struct {
+	AfterConnectionID string
+	AfterStream       string
+	Max               int64
 }

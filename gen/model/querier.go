@@ -52,6 +52,8 @@ type Querier interface {
 	// Adds to the counts of days, a JSON list of {stream, day, n}; the partitions are
 	// held. The sum is made before: no row with a count below 0 is offered.
 	DayCountAddMany(ctx context.Context, arg DayCountAddManyParams) (int64, error)
+	// Sets the counts of days of a partition that is held, a JSON list of {day, n}.
+	DayCountSetMany(ctx context.Context, arg DayCountSetManyParams) (int64, error)
 	// Notes the batch of a device that was accepted last.
 	DeviceAccept(ctx context.Context, arg DeviceAcceptParams) error
 	// Deletes the devices of a connection. Primary key.
@@ -66,6 +68,8 @@ type Querier interface {
 	HeadIngested(ctx context.Context, arg HeadIngestedParams) (int64, error)
 	// Makes the heads of a connection that is made.
 	HeadInsert(ctx context.Context, arg HeadInsertParams) error
+	// Sets the runs of a connection's heads anew, and makes the row if it is missing.
+	HeadSetRuns(ctx context.Context, arg HeadSetRunsParams) error
 	// Notes the run that a connection has begun.
 	HeadStartRun(ctx context.Context, arg HeadStartRunParams) (int64, error)
 	// Dates records that have no date, up to max. What somebody else is dating is
@@ -177,6 +181,9 @@ type Querier interface {
 	OwnerInsert(ctx context.Context, arg OwnerInsertParams) (int64, error)
 	// Counts lines that the quarantine took, and their bytes.
 	OwnerSeqCountRejected(ctx context.Context, arg OwnerSeqCountRejectedParams) (int64, error)
+	// Sets the sequence of an owner and the counts of the quarantine, made anew while
+	// the row is held.
+	OwnerSeqSet(ctx context.Context, arg OwnerSeqSetParams) error
 	// Takes n numbers of an owner, the last of which is seq, and holds the row until
 	// the end of the transaction. The first use makes it, with that epoch.
 	OwnerSeqTake(ctx context.Context, arg OwnerSeqTakeParams) (OwnerSeq, error)
@@ -193,6 +200,8 @@ type Querier interface {
 	// The partitions of a JSON list of {connection_id, stream}, held for this
 	// transaction until it ends, in the order of the list. Primary key.
 	PartitionLockMany(ctx context.Context, arg PartitionLockManyParams) ([]Partition, error)
+	// Sets the figures of a partition that is held, made anew from its records.
+	PartitionSetFigures(ctx context.Context, arg PartitionSetFiguresParams) error
 	// Sets what a chunk changed of partitions, a JSON list; times in microseconds.
 	PartitionSetMany(ctx context.Context, arg PartitionSetManyParams) (int64, error)
 	// Looks for the earliest and the latest record of the partitions of a JSON list

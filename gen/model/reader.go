@@ -23,10 +23,14 @@ type Reader interface {
 	ConnectionPage(ctx context.Context, arg ConnectionPageParams) ([]Connection, error)
 	// Those of one connector, the oldest first. Index connections_by_connector.
 	ConnectionPageByConnector(ctx context.Context, arg ConnectionPageByConnectorParams) ([]Connection, error)
+	// The connections of all owners behind an id, by id. Primary key.
+	ConnectionWalk(ctx context.Context, arg ConnectionWalkParams) ([]Connection, error)
 	// One connector of an owner.
 	ConnectorGet(ctx context.Context, arg ConnectorGetParams) (Connector, error)
 	// The connectors by id, without their manifests. Primary key.
 	ConnectorPage(ctx context.Context, arg ConnectorPageParams) ([]ConnectorPageRow, error)
+	// The days of a partition behind one, with their counts. Primary key.
+	DayCountWalk(ctx context.Context, arg DayCountWalkParams) ([]DayCountWalkRow, error)
 	// The devices of a connection by name, up to max. Primary key.
 	DeviceList(ctx context.Context, arg DeviceListParams) ([]ConnectionDevice, error)
 	// The heads of a connection.
@@ -94,8 +98,12 @@ type Reader interface {
 	MetaGet(ctx context.Context, arg MetaGetParams) (string, error)
 	// The owner of that name.
 	OwnerGetByName(ctx context.Context, arg OwnerGetByNameParams) (Owner, error)
+	// The sequences of the owners behind one, by owner. Primary key.
+	OwnerSeqWalk(ctx context.Context, arg OwnerSeqWalkParams) ([]OwnerSeq, error)
 	// What a connection has of its streams, by stream, up to max. Primary key.
 	PartitionList(ctx context.Context, arg PartitionListParams) ([]Partition, error)
+	// The partitions of all owners behind one. Primary key.
+	PartitionWalk(ctx context.Context, arg PartitionWalkParams) ([]Partition, error)
 	// How many proposals of an owner are open, up to max, in up to max_repos of its
 	// repos. An index of repos by owner and one of proposals by repo and state.
 	ProposalCountOpen(ctx context.Context, arg ProposalCountOpenParams) (int64, error)
@@ -123,8 +131,14 @@ type Reader interface {
 	// The records of a JSON list of {stream, key} of a connection, without their data
 	// and unordered. Index records_key.
 	RecordListByKeys(ctx context.Context, arg RecordListByKeysParams) ([]RecordListByKeysRow, error)
+	// What the figures of a partition are made of, by key; the deleted records too.
+	// Index records_key.
+	RecordWalkFigures(ctx context.Context, arg RecordWalkFiguresParams) ([]RecordWalkFiguresRow, error)
 	// The refused lines that are kept of a JSON list of hashes. Index record_rejections_line.
 	RejectionListByHashes(ctx context.Context, arg RejectionListByHashesParams) ([]RejectionListByHashesRow, error)
+	// The lines that the quarantine keeps of all owners behind one, by id, with how many
+	// bytes are held of each. Primary key.
+	RejectionWalk(ctx context.Context, arg RejectionWalkParams) ([]RejectionWalkRow, error)
 	// The repository that has that name, or had it; else one of a JSON list of hosts,
 	// the spellings of the host that releases before told apart. Case does not count.
 	// Primary keys and index repos_identity.
@@ -176,6 +190,8 @@ type Reader interface {
 	RunWalkByJob(ctx context.Context, arg RunWalkByJobParams) ([]RunWalkByJobRow, error)
 	// The same within one recorded status. Index runs_by_status.
 	RunWalkByStatus(ctx context.Context, arg RunWalkByStatusParams) ([]RunWalkByStatusRow, error)
+	// The runs of a connection, newest first. Index runs_by_connection.
+	RunWalkOfConnection(ctx context.Context, arg RunWalkOfConnectionParams) ([]RunWalkOfConnectionRow, error)
 	// The streams that a connector declares, by name. Primary key.
 	StreamList(ctx context.Context, arg StreamListParams) ([]ConnectorStream, error)
 	// One token of an owner.

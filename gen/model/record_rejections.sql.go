@@ -25,3 +25,13 @@ type RejectionListByHashesRow struct {
 	ID   string
 	Hash string
 }
+
+// RejectionWalkParams has the fields of OwnerSeqWalkParams.
+type RejectionWalkParams = OwnerSeqWalkParams
+
+type RejectionWalkRow struct {
+	ID           string
+	OwnerID      string
+	ConnectionID string
+	HeldBytes    int64
+}

@@ -46,3 +46,20 @@ type RecordSetSeenParams struct {
 	Ids        string
 	OwnerID    string
 }
+
+type RecordWalkFiguresParams struct {
+	ConnectionID string
+	Stream       string
+	AfterKey     string
+	Max          int64
+}
+
+type RecordWalkFiguresRow struct {
+	Key       string
+	SortAt    coltype.Time
+	DatedBy   string
+	BadTime   bool
+	Seq       int64
+	Version   int64
+	DeletedAt coltype.Time
+}

@@ -235,6 +235,19 @@ type RunWalkByStatusParams = RunPageByStatusParams
 // RunWalkByStatusRow has the fields of RunWalkRow.
 type RunWalkByStatusRow = RunWalkRow
 
+type RunWalkOfConnectionParams struct {
+	ConnectionID *string
+	BeforeAt     coltype.Time
+	BeforeID     string
+	Max          int64
+}
+
+type RunWalkOfConnectionRow struct {
+	ID        string
+	Status    string
+	CreatedAt coltype.Time
+}
+
 // RunWalkParams has the fields of JobPageParams.
 type RunWalkParams = JobPageParams
 

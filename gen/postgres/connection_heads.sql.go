@@ -142,6 +142,39 @@ func (q *Queries) HeadInsert(ctx context.Context, arg HeadInsertParams) error {
 	return err
 }
 
+const HeadSetRuns = `-- name: HeadSetRuns :exec
+insert into connection_heads (
+    connection_id, owner_id, active_run_id, latest_run_id, settled_run_id, succeeded_run_id, rejected_count, revision, updated_at
+)
+values (
+    $1, $2, $3, $4, $5,
+    $6, 0, 1, $7
+)
+on conflict (connection_id) do update
+set active_run_id = excluded.active_run_id,
+    latest_run_id = excluded.latest_run_id,
+    settled_run_id = excluded.settled_run_id,
+    succeeded_run_id = excluded.succeeded_run_id,
+    revision = connection_heads.revision + 1,
+    updated_at = excluded.updated_at
+`
+
+type HeadSetRunsParams = model.HeadSetRunsParams
+
+// Sets the runs of a connection's heads anew, and makes the row if it is missing.
+func (q *Queries) HeadSetRuns(ctx context.Context, arg HeadSetRunsParams) error {
+	_, err := q.db.Exec(ctx, HeadSetRuns,
+		arg.ConnectionID,
+		arg.OwnerID,
+		arg.ActiveRunID,
+		arg.LatestRunID,
+		arg.SettledRunID,
+		arg.SucceededRunID,
+		arg.UpdatedAt,
+	)
+	return err
+}
+
 const HeadStartRun = `-- name: HeadStartRun :execrows
 update connection_heads
 set active_run_id = $1,

@@ -216,6 +216,39 @@ func (q *Queries) PartitionLockMany(ctx context.Context, arg PartitionLockManyPa
 	return items, nil
 }
 
+const PartitionSetFigures = `-- name: PartitionSetFigures :exec
+update partitions
+set version = $1,
+    live_count = $2,
+    undated_count = $3,
+    bad_time_count = $4,
+    min_sort_at = $5,
+    max_sort_at = $6,
+    last_seq = $7
+where connection_id = $8
+    and stream = $9
+    and owner_id || '' = $10
+`
+
+type PartitionSetFiguresParams = model.PartitionSetFiguresParams
+
+// Sets the figures of a partition that is held, made anew from its records.
+func (q *Queries) PartitionSetFigures(ctx context.Context, arg PartitionSetFiguresParams) error {
+	_, err := q.db.Exec(ctx, PartitionSetFigures,
+		arg.Version,
+		arg.LiveCount,
+		arg.UndatedCount,
+		arg.BadTimeCount,
+		arg.MinSortAt,
+		arg.MaxSortAt,
+		arg.LastSeq,
+		arg.ConnectionID,
+		arg.Stream,
+		arg.OwnerID,
+	)
+	return err
+}
+
 const PartitionSetMany = `-- name: PartitionSetMany :execrows
 update partitions
 set version = x.version,
@@ -284,4 +317,53 @@ func (q *Queries) PartitionSetTimes(ctx context.Context, arg PartitionSetTimesPa
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const PartitionWalk = `-- name: PartitionWalk :many
+select connection_id, stream, owner_id, version, floor_version, live_count, undated_count, bad_time_count, min_sort_at, max_sort_at, last_seq, refresh_state, refresh_run_id, refresh_generation, refresh_key, created_at, updated_at
+from partitions
+where (connection_id, stream) > ($1, coalesce(cast($2 as text), ''))
+order by connection_id, stream
+limit cast($3 as bigint)
+`
+
+type PartitionWalkParams = model.PartitionWalkParams
+
+// The partitions of all owners behind one. Primary key.
+func (q *Queries) PartitionWalk(ctx context.Context, arg PartitionWalkParams) ([]Partition, error) {
+	rows, err := q.db.Query(ctx, PartitionWalk, arg.AfterConnectionID, arg.AfterStream, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Partition{}
+	for rows.Next() {
+		var i Partition
+		if err := rows.Scan(
+			&i.ConnectionID,
+			&i.Stream,
+			&i.OwnerID,
+			&i.Version,
+			&i.FloorVersion,
+			&i.LiveCount,
+			&i.UndatedCount,
+			&i.BadTimeCount,
+			&i.MinSortAt,
+			&i.MaxSortAt,
+			&i.LastSeq,
+			&i.RefreshState,
+			&i.RefreshRunID,
+			&i.RefreshGeneration,
+			&i.RefreshKey,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

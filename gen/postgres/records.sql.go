@@ -149,3 +149,52 @@ func (q *Queries) RecordSetSeen(ctx context.Context, arg RecordSetSeenParams) (i
 	}
 	return result.RowsAffected(), nil
 }
+
+const RecordWalkFigures = `-- name: RecordWalkFigures :many
+select key, sort_at, dated_by, bad_time, seq, version, deleted_at
+from records
+where connection_id = $1
+    and stream = $2
+    and key > $3
+order by key
+limit cast($4 as bigint)
+`
+
+type RecordWalkFiguresParams = model.RecordWalkFiguresParams
+
+type RecordWalkFiguresRow = model.RecordWalkFiguresRow
+
+// What the figures of a partition are made of, by key; the deleted records too.
+// Index records_key.
+func (q *Queries) RecordWalkFigures(ctx context.Context, arg RecordWalkFiguresParams) ([]RecordWalkFiguresRow, error) {
+	rows, err := q.db.Query(ctx, RecordWalkFigures,
+		arg.ConnectionID,
+		arg.Stream,
+		arg.AfterKey,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RecordWalkFiguresRow{}
+	for rows.Next() {
+		var i RecordWalkFiguresRow
+		if err := rows.Scan(
+			&i.Key,
+			&i.SortAt,
+			&i.DatedBy,
+			&i.BadTime,
+			&i.Seq,
+			&i.Version,
+			&i.DeletedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

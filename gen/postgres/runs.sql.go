@@ -957,3 +957,43 @@ func (q *Queries) RunWalkByStatus(ctx context.Context, arg RunWalkByStatusParams
 	}
 	return items, nil
 }
+
+const RunWalkOfConnection = `-- name: RunWalkOfConnection :many
+select id, status, created_at
+from runs
+where coalesce(connection_id, '') = $1
+    and coalesce(connection_id, '') <> ''
+    and (created_at, id) < ($2, coalesce(cast($3 as text), ''))
+order by created_at desc, id desc
+limit cast($4 as bigint)
+`
+
+type RunWalkOfConnectionParams = model.RunWalkOfConnectionParams
+
+type RunWalkOfConnectionRow = model.RunWalkOfConnectionRow
+
+// The runs of a connection, newest first. Index runs_by_connection.
+func (q *Queries) RunWalkOfConnection(ctx context.Context, arg RunWalkOfConnectionParams) ([]RunWalkOfConnectionRow, error) {
+	rows, err := q.db.Query(ctx, RunWalkOfConnection,
+		arg.ConnectionID,
+		arg.BeforeAt,
+		arg.BeforeID,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RunWalkOfConnectionRow{}
+	for rows.Next() {
+		var i RunWalkOfConnectionRow
+		if err := rows.Scan(&i.ID, &i.Status, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

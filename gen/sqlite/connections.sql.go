@@ -457,3 +457,52 @@ func (q *Queries) ConnectionStartRun(ctx context.Context, arg ConnectionStartRun
 	err := row.Scan(&run_generation)
 	return run_generation, err
 }
+
+const ConnectionWalk = `-- name: ConnectionWalk :many
+select id, owner_id, connector_id, source_kind, binding_key, display_name, status, run_generation, version, actor, acted_at, created_at, updated_at, revoked_at
+from connections
+where id > ?1
+order by id
+limit cast(?2 as bigint)
+`
+
+type ConnectionWalkParams = model.ConnectionWalkParams
+
+// The connections of all owners behind an id, by id. Primary key.
+func (q *Queries) ConnectionWalk(ctx context.Context, arg ConnectionWalkParams) ([]Connection, error) {
+	rows, err := q.db.QueryContext(ctx, ConnectionWalk, arg.AfterID, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Connection{}
+	for rows.Next() {
+		var i Connection
+		if err := rows.Scan(
+			&i.ID,
+			&i.OwnerID,
+			&i.ConnectorID,
+			&i.SourceKind,
+			&i.BindingKey,
+			&i.DisplayName,
+			&i.Status,
+			&i.RunGeneration,
+			&i.Version,
+			&i.Actor,
+			&i.ActedAt,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.RevokedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -32,3 +32,71 @@ func (q *Queries) DayCountAddMany(ctx context.Context, arg DayCountAddManyParams
 	}
 	return result.RowsAffected()
 }
+
+const DayCountSetMany = `-- name: DayCountSetMany :execrows
+insert into day_counts (owner_id, day, connection_id, stream, n)
+select ?1, x.value ->> '$.day', ?2, ?3, x.value ->> '$.n'
+from json_each(cast(?4 as text)) x
+where true
+on conflict (connection_id, stream, day) do update
+set n = excluded.n
+`
+
+type DayCountSetManyParams = model.DayCountSetManyParams
+
+// Sets the counts of days of a partition that is held, a JSON list of {day, n}.
+func (q *Queries) DayCountSetMany(ctx context.Context, arg DayCountSetManyParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, DayCountSetMany,
+		arg.OwnerID,
+		arg.ConnectionID,
+		arg.Stream,
+		arg.Rows,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const DayCountWalk = `-- name: DayCountWalk :many
+select day, n
+from day_counts
+where connection_id = ?1
+    and stream = ?2
+    and day > ?3
+order by day
+limit cast(?4 as bigint)
+`
+
+type DayCountWalkParams = model.DayCountWalkParams
+
+type DayCountWalkRow = model.DayCountWalkRow
+
+// The days of a partition behind one, with their counts. Primary key.
+func (q *Queries) DayCountWalk(ctx context.Context, arg DayCountWalkParams) ([]DayCountWalkRow, error) {
+	rows, err := q.db.QueryContext(ctx, DayCountWalk,
+		arg.ConnectionID,
+		arg.Stream,
+		arg.AfterDay,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []DayCountWalkRow{}
+	for rows.Next() {
+		var i DayCountWalkRow
+		if err := rows.Scan(&i.Day, &i.N); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -29,6 +29,28 @@ func (q *Queries) OwnerSeqCountRejected(ctx context.Context, arg OwnerSeqCountRe
 	return result.RowsAffected()
 }
 
+const OwnerSeqSet = `-- name: OwnerSeqSet :exec
+update owner_seq
+set seq = ?1,
+    rejected_count = ?2,
+    rejected_bytes = ?3
+where owner_id = ?4
+`
+
+type OwnerSeqSetParams = model.OwnerSeqSetParams
+
+// Sets the sequence of an owner and the counts of the quarantine, made anew while
+// the row is held.
+func (q *Queries) OwnerSeqSet(ctx context.Context, arg OwnerSeqSetParams) error {
+	_, err := q.db.ExecContext(ctx, OwnerSeqSet,
+		arg.Seq,
+		arg.RejectedCount,
+		arg.RejectedBytes,
+		arg.OwnerID,
+	)
+	return err
+}
+
 const OwnerSeqTake = `-- name: OwnerSeqTake :one
 insert into owner_seq (owner_id, seq, floor, epoch, rejected_count, rejected_bytes)
 values (?1, ?2, 0, ?3, 0, 0)
@@ -53,4 +75,45 @@ func (q *Queries) OwnerSeqTake(ctx context.Context, arg OwnerSeqTakeParams) (Own
 		&i.RejectedBytes,
 	)
 	return i, err
+}
+
+const OwnerSeqWalk = `-- name: OwnerSeqWalk :many
+select owner_id, seq, floor, epoch, rejected_count, rejected_bytes
+from owner_seq
+where owner_id > ?1
+order by owner_id
+limit cast(?2 as bigint)
+`
+
+type OwnerSeqWalkParams = model.OwnerSeqWalkParams
+
+// The sequences of the owners behind one, by owner. Primary key.
+func (q *Queries) OwnerSeqWalk(ctx context.Context, arg OwnerSeqWalkParams) ([]OwnerSeq, error) {
+	rows, err := q.db.QueryContext(ctx, OwnerSeqWalk, arg.AfterID, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []OwnerSeq{}
+	for rows.Next() {
+		var i OwnerSeq
+		if err := rows.Scan(
+			&i.OwnerID,
+			&i.Seq,
+			&i.Floor,
+			&i.Epoch,
+			&i.RejectedCount,
+			&i.RejectedBytes,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -77,3 +77,45 @@ func (q *Queries) RejectionListByHashes(ctx context.Context, arg RejectionListBy
 	}
 	return items, nil
 }
+
+const RejectionWalk = `-- name: RejectionWalk :many
+select id, owner_id, connection_id, cast(case when line is null then 0 else line_bytes end as bigint) as held_bytes
+from record_rejections
+where id > ?1
+order by id
+limit cast(?2 as bigint)
+`
+
+type RejectionWalkParams = model.RejectionWalkParams
+
+type RejectionWalkRow = model.RejectionWalkRow
+
+// The lines that the quarantine keeps of all owners behind one, by id, with how many
+// bytes are held of each. Primary key.
+func (q *Queries) RejectionWalk(ctx context.Context, arg RejectionWalkParams) ([]RejectionWalkRow, error) {
+	rows, err := q.db.QueryContext(ctx, RejectionWalk, arg.AfterID, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RejectionWalkRow{}
+	for rows.Next() {
+		var i RejectionWalkRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.OwnerID,
+			&i.ConnectionID,
+			&i.HeldBytes,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -7,3 +7,11 @@ from json_to_recordset(cast(cast(@rows as text) as json)) as x(stream text, day 
 left join day_counts d on d.connection_id = @connection_id and d.stream = x.stream and d.day = x.day
 on conflict (connection_id, stream, day) do update
 set n = excluded.n;
+
+-- name: DayCountSetMany :execrows
+-- Sets the counts of days of a partition that is held, a JSON list of {day, n}.
+insert into day_counts (owner_id, day, connection_id, stream, n)
+select cast(@owner_id as text), x.day, cast(@connection_id as text), cast(@stream as text), x.n
+from json_to_recordset(cast(cast(@rows as text) as json)) as x(day bigint, n bigint)
+on conflict (connection_id, stream, day) do update
+set n = excluded.n;

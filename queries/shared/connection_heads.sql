@@ -45,6 +45,23 @@ where connection_id = @connection_id
 insert into connection_heads (connection_id, owner_id, rejected_count, revision, updated_at)
 values (@connection_id, @owner_id, 0, 1, @updated_at);
 
+-- name: HeadSetRuns :exec
+-- Sets the runs of a connection's heads anew, and makes the row if it is missing.
+insert into connection_heads (
+    connection_id, owner_id, active_run_id, latest_run_id, settled_run_id, succeeded_run_id, rejected_count, revision, updated_at
+)
+values (
+    @connection_id, @owner_id, sqlc.narg(active_run_id), sqlc.narg(latest_run_id), sqlc.narg(settled_run_id),
+    sqlc.narg(succeeded_run_id), 0, 1, @updated_at
+)
+on conflict (connection_id) do update
+set active_run_id = excluded.active_run_id,
+    latest_run_id = excluded.latest_run_id,
+    settled_run_id = excluded.settled_run_id,
+    succeeded_run_id = excluded.succeeded_run_id,
+    revision = connection_heads.revision + 1,
+    updated_at = excluded.updated_at;
+
 -- name: HeadStartRun :execrows
 -- Notes the run that a connection has begun.
 update connection_heads

@@ -107,3 +107,11 @@ set run_generation = run_generation + 1
 where id = @id -- as the only index
     and owner_id || '' = @owner_id
 returning run_generation;
+
+-- name: ConnectionWalk :many
+-- The connections of all owners behind an id, by id. Primary key.
+select *
+from connections
+where id > @after_id
+order by id
+limit cast(@max as bigint);

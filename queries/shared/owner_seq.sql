@@ -5,6 +5,15 @@ set rejected_count = rejected_count + cast(@added as bigint),
     rejected_bytes = rejected_bytes + cast(@added_bytes as bigint)
 where owner_id = @owner_id;
 
+-- name: OwnerSeqSet :exec
+-- Sets the sequence of an owner and the counts of the quarantine, made anew while
+-- the row is held.
+update owner_seq
+set seq = @seq,
+    rejected_count = @rejected_count,
+    rejected_bytes = @rejected_bytes
+where owner_id = @owner_id;
+
 -- name: OwnerSeqTake :one
 -- Takes n numbers of an owner, the last of which is seq, and holds the row until
 -- the end of the transaction. The first use makes it, with that epoch.
@@ -13,3 +22,11 @@ values (@owner_id, @n, 0, @epoch, 0, 0)
 on conflict (owner_id) do update
 set seq = owner_seq.seq + excluded.seq
 returning *;
+
+-- name: OwnerSeqWalk :many
+-- The sequences of the owners behind one, by owner. Primary key.
+select *
+from owner_seq
+where owner_id > @after_id
+order by owner_id
+limit cast(@max as bigint);

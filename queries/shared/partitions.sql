@@ -25,3 +25,25 @@ from partitions p
 where p.connection_id = (select c.id from connections c where c.id = @connection_id and c.owner_id || '' = @owner_id)
 order by p.stream
 limit cast(@max as bigint);
+
+-- name: PartitionSetFigures :exec
+-- Sets the figures of a partition that is held, made anew from its records.
+update partitions
+set version = @version,
+    live_count = @live_count,
+    undated_count = @undated_count,
+    bad_time_count = @bad_time_count,
+    min_sort_at = @min_sort_at,
+    max_sort_at = @max_sort_at,
+    last_seq = @last_seq
+where connection_id = @connection_id
+    and stream = @stream
+    and owner_id || '' = @owner_id;
+
+-- name: PartitionWalk :many
+-- The partitions of all owners behind one. Primary key.
+select *
+from partitions
+where (connection_id, stream) > (@after_connection_id, coalesce(cast(@after_stream as text), ''))
+order by connection_id, stream
+limit cast(@max as bigint);

@@ -8,3 +8,12 @@ left join day_counts d on d.connection_id = @connection_id and d.stream = x.valu
 where true
 on conflict (connection_id, stream, day) do update
 set n = excluded.n;
+
+-- name: DayCountSetMany :execrows
+-- Sets the counts of days of a partition that is held, a JSON list of {day, n}.
+insert into day_counts (owner_id, day, connection_id, stream, n)
+select @owner_id, x.value ->> '$.day', @connection_id, @stream, x.value ->> '$.n'
+from json_each(cast(@rows as text)) x
+where true
+on conflict (connection_id, stream, day) do update
+set n = excluded.n;

@@ -191,7 +191,7 @@ func (r rows) values(statement string) map[string]any {
 		"ConnectionID": r.suffix, "ExternalRunID": r.suffix, "AfterID": "a", "BatchID": r.suffix, "RepoID": r.suffix, "RunID": r.suffix, "ProposalID": r.suffix, "Stream": "main", "Head": r.suffix, "Author": "ada", "Counted": int64(10), "MaxRepos": int64(10), "FirstKey": "a", "EndKey": "z", "FullName": "acme/" + r.suffix,
 		"Principal": r.suffix, "Route": r.suffix, "Ids": `["` + r.suffix + `"]`, "Names": `["` + r.suffix + `"]`, "Keys": `["` + r.suffix + `"]`, "Makers": `["` + r.suffix + `"]`, "Hosts": `["github.com"]`, "Hashes": `["` + r.suffix + `"]`,
 		"ConnectorID": r.suffix, "SourceKind": "account", "BindingKey": r.suffix, "AfterConnectorID": "a", "AfterAt": at.Add(-time.Hour),
-		"AfterName": "a", "AfterHash": "a", "BeforeHash": "z", "Now": at, "Probes": `[{"owner_id":"` + r.owner + `","kind":"build","priority":3}]`, "Cutoff": at.Add(time.Hour), "Latest": at.Add(-time.Hour), "BeforeAt": keyset.Top().At, "BeforeID": keyset.Top().ID, "Max": int64(10), "UpTo": int64(math.MaxUint32), // rows take a checksum as their version
+		"AfterName": "a", "AfterKey": "a", "AfterStream": "a", "AfterConnectionID": "a", "AfterDay": int64(0), "AfterHash": "a", "BeforeHash": "z", "Now": at, "Probes": `[{"owner_id":"` + r.owner + `","kind":"build","priority":3}]`, "Cutoff": at.Add(time.Hour), "Latest": at.Add(-time.Hour), "BeforeAt": keyset.Top().At, "BeforeID": keyset.Top().ID, "Max": int64(10), "UpTo": int64(math.MaxUint32), // rows take a checksum as their version
 	}
 	switch statement {
 	case "KindPage":
@@ -201,6 +201,8 @@ func (r rows) values(statement string) map[string]any {
 	}
 	if strings.HasPrefix(statement, "Proposal") {
 		values["State"] = r.proposal
+	} else {
+		values["Stream"] = r.suffix // of a source
 	}
 	return values
 }

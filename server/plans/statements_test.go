@@ -102,7 +102,10 @@ func TestBothEnginesHaveTheSameStatements(t *testing.T) {
 
 // byName are the pages that begin behind a name, which is unique; ConnectionPage begins behind a connector, whose
 // own connections another statement reads.
-var byName = []string{"KindPage", "WorkerPage", "ConnectorPage", "ConnectionPage"}
+var byName = []string{
+	"KindPage", "WorkerPage", "ConnectorPage", "ConnectionPage",
+	"ConnectionWalk", "DayCountWalk", "OwnerSeqWalk", "RejectionWalk", "RecordWalkFigures",
+}
 
 func TestEveryListIsAKeysetPageOrBoundByItsArguments(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,165 @@
+package fsck_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/dbtest"
+	"github.com/stint-run/stint/server/fsck"
+	"github.com/stint-run/stint/server/id"
+	"github.com/stint-run/stint/server/records"
+	"github.com/stint-run/stint/server/runs"
+	"github.com/stint-run/stint/server/sources"
+	"github.com/stint-run/stint/server/store"
+)
+
+// fixture is an owner with a connection whose stream notes has dates.
+type fixture struct {
+	dbtest.Fixture
+	connection string
+}
+
+func newFixture(t *testing.T, s *store.Store) *fixture {
+	f := &fixture{dbtest.NewFixture(t, s), id.New("conn")}
+	ctx, actor := f.Context(), "ada"
+	f.Tx(func(q model.Querier) error {
+		_, err := q.ConnectorInsert(ctx, model.ConnectorInsertParams{OwnerID: f.Owner, ID: "books", DisplayName: "Books", Manifest: coltype.JSON(`{}`), CreatedAt: f.Now})
+		if err == nil {
+			_, err = q.StreamInsertMany(ctx, model.StreamInsertManyParams{OwnerID: f.Owner, ConnectorID: "books",
+				Rows: fmt.Sprintf(`[{"name":"notes","semantics":"mutable_state","primary_key":"[\"id\"]","time_field":"at","label":"Notes","created_at":%d}]`, f.Now.UnixMicro())})
+		}
+		if err == nil {
+			_, err = q.ConnectionInsert(ctx, model.ConnectionInsertParams{
+				ID: f.connection, OwnerID: f.Owner, ConnectorID: "books", SourceKind: "account", DisplayName: "Books", Status: sources.Active, Actor: &actor, CreatedAt: f.Now,
+			})
+		}
+		if err == nil {
+			err = q.HeadInsert(ctx, model.HeadInsertParams{ConnectionID: f.connection, OwnerID: f.Owner, UpdatedAt: f.Now})
+		}
+		return err
+	})
+	return f
+}
+
+var _, eachWhole = dbtest.EachOf(newFixture)
+
+// write writes records of notes, and one line that is refused.
+func (f *fixture) write(from, to int) error {
+	var lines []records.Line
+	for i := from; i < to; i++ {
+		data := fmt.Sprintf(`{"id":%d,"at":"2024-05-%02d"}`, i, 1+i%28)
+		lines = append(lines, records.Line{Index: int64(i), Raw: []byte(data), Size: int64(len(data)), Stream: "notes", Op: records.Upsert, Data: coltype.JSON(data)})
+	}
+	bad := fmt.Sprintf("{%d", from)
+	lines = append(lines, records.Line{Raw: []byte(bad), Size: int64(len(bad)), Refused: &records.Refusal{Code: records.InvalidJSON, Detail: "broken"}})
+	return f.Try(func(q model.Querier) error {
+		_, err := records.Write(f.Context(), q, f.Now, records.Target{OwnerID: f.Owner, ConnectionID: f.connection}, lines)
+		return err
+	})
+}
+
+// run starts and ends a run of the connection.
+func (f *fixture) run(status string) {
+	f.Tx(func(q model.Querier) error {
+		started, err := sources.Start(f.Context(), q, f.Now, sources.StartIn{OwnerID: f.Owner, Connection: f.connection, Kind: "manual", LeaseSeconds: 60})
+		if err == nil && status != runs.Running {
+			_, err = sources.Finish(f.Context(), q, f.Now, sources.FinishIn{OwnerID: f.Owner, RunID: started.Run.ID, Generation: *started.Run.Generation, Status: status})
+		}
+		return err
+	})
+}
+
+func (f *fixture) fsck(repair bool) fsck.Report {
+	f.Helper()
+	report, err := fsck.Run(f.Context(), f.Store, repair)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return report
+}
+
+// figures are the figures of what was found, sorted.
+func figures(r fsck.Report) []string {
+	var out []string
+	for _, finding := range r.Findings {
+		out = append(out, finding.Figure)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestEveryDriftIsNamedAndRepaired(t *testing.T) {
+	eachWhole(t, func(f *fixture) {
+		if err := f.write(0, 100); err != nil {
+			f.Fatal(err)
+		}
+		for _, status := range []string{runs.Succeeded, runs.Failed, runs.Running} {
+			f.run(status)
+		}
+		if r := f.fsck(false); len(r.Findings) > 0 || r.Connections != 1 || r.Partitions != 1 || r.Owners != 1 {
+			f.Fatalf("of a sound database: %+v", r)
+		}
+		drifts := map[string]string{ // the figure that a statement makes wrong
+			"partitions.live_count":             "update partitions set live_count = live_count + 1 where owner_id = $1",
+			"partitions.undated_count":          "update partitions set undated_count = 1 where owner_id = $1",
+			"partitions.bad_time_count":         "update partitions set bad_time_count = 1 where owner_id = $1",
+			"partitions.min_sort_at":            "update partitions set min_sort_at = null where owner_id = $1",
+			"partitions.max_sort_at":            "update partitions set max_sort_at = min_sort_at where owner_id = $1",
+			"partitions.version":                "update partitions set version = version - 1 where owner_id = $1",
+			"partitions.last_seq":               "update partitions set last_seq = last_seq - 1 where owner_id = $1",
+			"day_counts 2024-05-03":             "update day_counts set n = n + 1 where owner_id = $1 and day = 19846",
+			"day_counts 2024-05-05":             "delete from day_counts where owner_id = $1 and day = 19848",
+			"connection_heads.active_run_id":    "update connection_heads set active_run_id = null where owner_id = $1",
+			"connection_heads.latest_run_id":    "update connection_heads set latest_run_id = settled_run_id where owner_id = $1",
+			"connection_heads.settled_run_id":   "update connection_heads set settled_run_id = null where owner_id = $1",
+			"connection_heads.succeeded_run_id": "update connection_heads set succeeded_run_id = 'run_x' where owner_id = $1",
+			"connection_heads.rejected_count":   "update connection_heads set rejected_count = rejected_count + 2 where owner_id = $1",
+			"owner_seq.seq":                     "update owner_seq set seq = seq - 50 where owner_id = $1",
+			"owner_seq.rejected_count":          "update owner_seq set rejected_count = 0 where owner_id = $1",
+			"owner_seq.rejected_bytes":          "update owner_seq set rejected_bytes = rejected_bytes + 7 where owner_id = $1",
+			"connection_heads":                  "delete from connection_heads where owner_id = $1",
+		}
+		for figure, statement := range drifts {
+			dbtest.SQL(f.T, f.Store, statement, f.Owner)
+			if got := figures(f.fsck(false)); !slices.Contains(got, figure) || len(got) > 1 && figure != "connection_heads" {
+				f.Errorf("%s: found %v", statement, got)
+			}
+			f.fsck(true)
+			if got := figures(f.fsck(false)); len(got) > 0 {
+				f.Errorf("%s: %v is left after the repair", statement, got)
+			}
+		}
+	})
+}
+
+func TestNoDriftIsReportedThatWritersMakeMeanwhile(t *testing.T) {
+	eachWhole(t, func(f *fixture) {
+		var writers sync.WaitGroup
+		for w := range 3 {
+			writers.Go(func() {
+				for i := range 8 {
+					if err := f.write(1000*w+10*i, 1000*w+10*i+20); err != nil {
+						f.Error(err)
+					}
+				}
+			})
+		}
+		done := make(chan struct{})
+		go func() { writers.Wait(); close(done) }()
+		for runs := 0; ; runs++ {
+			if r := f.fsck(false); len(r.Findings) > 0 {
+				f.Errorf("run %d: %s", runs, strings.Join(figures(r), ", "))
+			}
+			select {
+			case <-done:
+				return
+			default:
+			}
+		}
+	})
+}
