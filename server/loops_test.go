@@ -32,6 +32,15 @@ var effects = map[string]struct {
 		},
 		func(b *background) bool { return b.count("jobs", "kind = 'reaped' and state = 'pending'") == 1 },
 	},
+	"connection-run-reaper": {
+		func(b *background) {
+			b.Call("PUT", "/v1/connectors/gone", `{"manifest":{"streams":[{"name":"notes","semantics":"mutable_state","primary_key":["id"]}]}}`)
+			b.Must(201, "/v1/connections", `{"connector_id":"gone"}`)
+			b.Must(201, "/v1/runs", `{"connection_id":"gone","kind":"manual"}`)
+			dbtest.Past(b.t, b.Store, "runs", "lease_expires_at", time.Hour)
+		},
+		func(b *background) bool { return b.count("runs", "kind = 'manual' and status = 'abandoned'") == 1 },
+	},
 	"queue-figures": {
 		func(b *background) { b.Must(201, "/v1/jobs", `{"kind":"measured"}`) },
 		func(b *background) bool {

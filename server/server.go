@@ -115,7 +115,7 @@ func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	hub := jobs.NewHub(bus)
 	hub.PollEvery = cmp.Or(c.PollEvery, hub.PollEvery)
 	runner := newRunner(c, s, slices.Concat(control.StoreLoops(s), []control.Loop{verifier.Loop(), control.SweepLoop(ttl)}, control.LoginLoops(),
-		workers.Loops(), jobs.Loops(hub, c.reapEvery(), c.Log), []control.Loop{jobs.FiguresLoop(measured.SetQueue)})...)
+		workers.Loops(), jobs.Loops(hub, c.reapEvery(), c.Log), []control.Loop{jobs.FiguresLoop(measured.SetQueue), sources.ReapLoop()})...)
 	if runner != nil {
 		measured.Watch(s, runner, bus)
 	}

@@ -68,6 +68,8 @@ var documented = map[string][]string{
 	"Run.kind":                             runs.Kinds,
 	"ProposalDetail.run.kind":              runs.Kinds,
 	"get /v1/runs kind":                    runs.Kinds,
+	"StartRunRequest.kind":                 runs.ConnectionKinds,
+	"FinishRunRequest.status":              runs.Ends,
 	"Run.origin":                           runs.Origins,
 	"Repo.forge":                           repos.Forges,
 	"CountedRepo.forge":                    repos.Forges,

@@ -11,8 +11,8 @@ import (
 )
 
 func runCmd(g *globals) *cobra.Command {
-	cmd := &cobra.Command{Use: "run", Short: "Look at the ledger: every attempt of every job"}
-	cmd.AddCommand(runListCmd(g), runShowCmd(g), runLogsCmd(g))
+	cmd := &cobra.Command{Use: "run", Short: "The ledger: every attempt of every job, and the runs of connections"}
+	cmd.AddCommand(runListCmd(g), runShowCmd(g), runLogsCmd(g), runStartCmd(g), runHeartbeatCmd(g), runFinishCmd(g))
 	return cmd
 }
 

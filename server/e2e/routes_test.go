@@ -129,6 +129,15 @@ var rows = map[string]row{
 		c.Must(200, j.path("release"), j.with(`"warning":"no \u001b[31mtime"`))
 		return target{param: j.run}
 	},
+	"start-run": func(c *apitest.Client) target {
+		return target{body: `{"connection_id":"` + connection(c, "ada") + `","kind":"scheduled","external_run_id":"night-7","worker":"w-1","lease_seconds":90}`}
+	},
+	"heartbeat-run": func(c *apitest.Client) target {
+		return target{param: started(c), body: `{"generation":1,"lease_seconds":600}`}
+	},
+	"finish-run": func(c *apitest.Client) target {
+		return target{param: started(c), body: `{"generation":1,"status":"failed","terminal_reason":"login","error":{"code":"refused","message":"the <bank> said no"}}`}
+	},
 	"get-run-log": func(c *apitest.Client) target {
 		j := claimed(c)
 		c.Must(200, j.path("log"), j.with(`"seq":7,"text":"é\u001b[1m\n","skipped_bytes":9`))
@@ -269,6 +278,11 @@ func tracked(c *apitest.Client) (id string) {
 func connector(c *apitest.Client, id string) string {
 	c.Call(http.MethodPut, "/v1/connectors/"+id, `{"manifest":{"streams":[{"name":"loans","semantics":"mutable_state","primary_key":["id"]}]}}`)
 	return id
+}
+
+// started is a run of a connection that has just begun.
+func started(c *apitest.Client) (id string) {
+	return c.Must(201, "/v1/runs", `{"connection_id":"`+connection(c, "ada")+`","kind":"manual"}`).Str("run.id")
 }
 
 // connection is the active connection of an account.

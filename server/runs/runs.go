@@ -63,6 +63,9 @@ const (
 // Statuses are the recorded ones.
 var Statuses = []string{Running, Succeeded, SucceededWithGaps, Failed, Cancelled, Abandoned, Skipped}
 
+// Ends are those by which its runner may end a run of a connection.
+var Ends = []string{Succeeded, SucceededWithGaps, Failed, Cancelled}
+
 // Kinds are the kinds of a run (constraint runs_kind_check).
 var Kinds = append([]string{KindJob}, ConnectionKinds...)
 

@@ -6,7 +6,7 @@ import (
 	"github.com/stint-run/stint/server/web"
 )
 
-// Routes adds the routes of connectors and connections to the API.
+// Routes adds the routes of connectors, connections and their runs to the API.
 func Routes(a *web.API) {
 	web.List(a, web.Op{Path: "/v1/connectors", ID: "list-connectors", Summary: "List connectors, by id", Scope: web.ScopeSourcesRead}, listedConnectors)
 	web.Read(a, web.Op{Method: http.MethodGet, Path: "/v1/connectors/{id}", ID: "get-connector", Summary: "Get a connector, its manifest and its streams",
@@ -28,6 +28,7 @@ func Routes(a *web.API) {
 	web.Write(a, one(http.MethodPost, "/resume", "resume-connection", "Let a paused connection go on", "state_conflict"), moveTo(Active))
 	web.Write(a, one(http.MethodPost, "/revoke", "revoke-connection", "End a connection for good; what it brought stays"), moveTo(Revoked))
 	web.Write(a, one(http.MethodDelete, "", "delete-connection", "Delete a connection and what it brought"), deleteConnection)
+	runRoutes(a)
 }
 
 // onePath is the address of one connection.

@@ -37,7 +37,7 @@ type streamJSON struct {
 // connectorDetailJSON is a connector with its manifest and its streams.
 type connectorDetailJSON struct {
 	connectorJSON
-	Manifest      coltype.JSON `json:"manifest" nullable:"true" doc:"As it was sent; null if it is unavailable."`
+	Manifest      coltype.JSON `json:"manifest" doc:"As it was sent; null if it is unavailable."`
 	ManifestState string       `json:"manifest_state" enum:"current,unavailable" doc:"unavailable: this build cannot read what is stored. Connections and streams go on."`
 	Streams       []streamJSON `json:"streams" doc:"By name."`
 }

@@ -1,8 +1,8 @@
 package sources
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,8 +16,8 @@ import (
 	"github.com/stint-run/stint/server/web"
 )
 
-// RunRoutes adds the routes of whoever runs connections.
-func RunRoutes(a *web.API) {
+// runRoutes adds the routes of whoever runs connections.
+func runRoutes(a *web.API) {
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/runs", ID: "start-run", Summary: "Start a run of a connection", Scope: web.ScopeRunsWrite,
 		Status: http.StatusCreated, Also: []int{http.StatusOK}, Faults: []string{"run_already_active", "connection_revoked", "ambiguous", "state_conflict"}}, startRun)
 	web.Write(a, web.Op{Method: http.MethodPost, Path: "/v1/runs/{id}/heartbeat", ID: "heartbeat-run", Summary: "Extend the lease of a run of a connection",
@@ -127,11 +127,11 @@ type finishedRunJSON struct {
 func finishRun(ctx context.Context, q model.Querier, now coltype.Time, in *finishRunInput) (web.Answer[finishedRunJSON], error) {
 	var failure coltype.JSON
 	if in.Body.Error != nil {
-		text, err := json.Marshal(in.Body.Error)
+		text, err := web.Encode(in.Body.Error)
 		if err != nil {
 			return web.Answer[finishedRunJSON]{}, err
 		}
-		failure = text
+		failure = bytes.TrimSpace(text)
 	}
 	run, err := Finish(ctx, q, now, FinishIn{
 		OwnerID: web.Caller(ctx).OwnerID, RunID: in.ID, Generation: in.Body.Generation,
