@@ -207,7 +207,7 @@ create table ingest_batches (
     constraint ingest_batches_accepted_check check (
         (state = 'accepted') = (accepted_at is not null)
         and (state = 'accepted') = (answer is not null)
-        and (state = 'processing' or holder is null)
+        and (state <> 'accepted' or holder is null)
     ),
     constraint ingest_batches_times_check check (
         lease_expires_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'

@@ -209,7 +209,7 @@ create table ingest_batches (
     constraint ingest_batches_accepted_check check (
         (state = 'accepted') = (accepted_at is not null)
         and (state = 'accepted') = (answer is not null)
-        and (state = 'processing' or holder is null)
+        and (state <> 'accepted' or holder is null)
     ),
     constraint ingest_batches_times_check check (
         lease_expires_at between -62104060800000000 and 253402300799999999
