@@ -18,6 +18,7 @@ import (
 	"github.com/stint-run/stint/server/metrics"
 	"github.com/stint-run/stint/server/notify"
 	"github.com/stint-run/stint/server/ops"
+	"github.com/stint-run/stint/server/records"
 	"github.com/stint-run/stint/server/repos"
 	"github.com/stint-run/stint/server/runs"
 	"github.com/stint-run/stint/server/sources"
@@ -128,6 +129,7 @@ func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	repos.Routes(api, jobs.Renamer(hub))
 	runs.Routes(api)
 	sources.Routes(api)
+	records.Routes(api, s)
 	ops.Routes(api)
 	console.Routes(api, s)
 	return &Server{api: api, bus: bus, runner: runner}

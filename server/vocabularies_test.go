@@ -44,6 +44,7 @@ var constrained = map[string][]string{
 	"connections_source_kind_check":           sources.Kinds,
 	"connection_tombstones_source_kind_check": sources.Kinds,
 	"connector_streams_semantics_check":       sources.Semantics,
+	"ingest_batches_state_check":              records.BatchStates,
 	"partitions_refresh_state_check":          records.RefreshStates,
 	"records_dated_by_check":                  records.DatedBy,
 	"record_versions_dated_by_check":          records.DatedBy,
@@ -94,6 +95,9 @@ var documented = map[string][]string{
 	"Stream.semantics":               sources.Semantics,
 	"StreamState.semantics":          sources.Semantics,
 	"ConnectorDetail.manifest_state": {"current", "unavailable"},
+	"Ingested.state":                 records.BatchStates,
+	"RecordLine.op":                  records.Ops,
+	"Rejected.code":                  records.RefusalCodes,
 
 	"Whoami.kind": control.TokenKinds,
 	"Item.in":     {fault.InBody, fault.InQuery, fault.InPath, fault.InHeader},

@@ -311,6 +311,24 @@ func (e HeartbeatAnswerDirective) Valid() bool {
 	}
 }
 
+// Defines values for IngestedState.
+const (
+	IngestedStateAccepted   IngestedState = "accepted"
+	IngestedStateProcessing IngestedState = "processing"
+)
+
+// Valid indicates whether the value is a known member of the IngestedState enum.
+func (e IngestedState) Valid() bool {
+	switch e {
+	case IngestedStateAccepted:
+		return true
+	case IngestedStateProcessing:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ItemIn.
 const (
 	ItemInBody   ItemIn = "body"
@@ -536,6 +554,57 @@ func (e ProposalDetailState) Valid() bool {
 	case ProposalDetailStateMerged:
 		return true
 	case ProposalDetailStateOpen:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RecordLineOp.
+const (
+	RecordLineOpDelete RecordLineOp = "delete"
+	RecordLineOpUpsert RecordLineOp = "upsert"
+)
+
+// Valid indicates whether the value is a known member of the RecordLineOp enum.
+func (e RecordLineOp) Valid() bool {
+	switch e {
+	case RecordLineOpDelete:
+		return true
+	case RecordLineOpUpsert:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RejectedCode.
+const (
+	RejectedCodeInvalidJSON   RejectedCode = "invalid_json"
+	RejectedCodeInvalidRecord RejectedCode = "invalid_record"
+	RejectedCodeKeyMismatch   RejectedCode = "key_mismatch"
+	RejectedCodeKeyMissing    RejectedCode = "key_missing"
+	RejectedCodeKeyTooLong    RejectedCode = "key_too_long"
+	RejectedCodeLineTooLarge  RejectedCode = "line_too_large"
+	RejectedCodeUnknownStream RejectedCode = "unknown_stream"
+)
+
+// Valid indicates whether the value is a known member of the RejectedCode enum.
+func (e RejectedCode) Valid() bool {
+	switch e {
+	case RejectedCodeInvalidJSON:
+		return true
+	case RejectedCodeInvalidRecord:
+		return true
+	case RejectedCodeKeyMismatch:
+		return true
+	case RejectedCodeKeyMissing:
+		return true
+	case RejectedCodeKeyTooLong:
+		return true
+	case RejectedCodeLineTooLarge:
+		return true
+	case RejectedCodeUnknownStream:
 		return true
 	default:
 		return false
@@ -1613,6 +1682,34 @@ type HeartbeatRunRequest struct {
 	LeaseSeconds *int64 `json:"lease_seconds,omitempty"`
 }
 
+// IngestAnswer defines model for IngestAnswer.
+type IngestAnswer struct {
+	// Accepted Lines that changed a record.
+	Accepted    int64    `json:"accepted"`
+	Batch       Ingested `json:"batch"`
+	Checkpoints int64    `json:"checkpoints"`
+
+	// Lines All of these, without blank lines.
+	Lines int64 `json:"lines"`
+
+	// Rejected The first 1,000 of them.
+	Rejected      []Rejected `json:"rejected"`
+	RejectedCount int64      `json:"rejected_count"`
+
+	// Unchanged Lines that found their record as they say.
+	Unchanged int64 `json:"unchanged"`
+}
+
+// Ingested defines model for Ingested.
+type Ingested struct {
+	Device *string       `json:"device"`
+	ID     string        `json:"id"`
+	State  IngestedState `json:"state"`
+}
+
+// IngestedState defines model for Ingested.State.
+type IngestedState string
+
 // Item defines model for Item.
 type Item struct {
 	// Detail What is wrong with it.
@@ -2039,6 +2136,45 @@ type PutKindRequest struct {
 	TimeoutSeconds *int64 `json:"timeout_seconds,omitempty"`
 }
 
+// RecordLine defines model for RecordLine.
+type RecordLine struct {
+	// Checkpoint Where the source was read up to, as its connector says it, at most 256 KiB: durable with the lines before it. Alone, or with a stream.
+	Checkpoint interface{} `json:"checkpoint,omitempty"`
+
+	// Data The record, an object. Required for an upsert.
+	Data interface{} `json:"data,omitempty"`
+
+	// EmittedAt When the source told of it.
+	EmittedAt *time.Time `json:"emitted_at,omitempty"`
+
+	// Key Of the record, at most 512 bytes: the text of its key field, or a JSON array of texts for several. Required for a delete without data; otherwise it must be that of the data.
+	Key *string `json:"key,omitempty"`
+
+	// Op Absent: upsert.
+	Op *RecordLineOp `json:"op,omitempty"`
+
+	// Stream One that the connector declares. Required, except with a checkpoint of all streams.
+	Stream *string `json:"stream,omitempty"`
+}
+
+// RecordLineOp Absent: upsert.
+type RecordLineOp string
+
+// Rejected defines model for Rejected.
+type Rejected struct {
+	Code   RejectedCode `json:"code"`
+	Detail string       `json:"detail"`
+
+	// Index Of the line in the body, or of the element in the array, from 0. Blank lines count.
+	Index int64 `json:"index"`
+
+	// RejectionID The quarantine keeps the line under this id; null when it has no room.
+	RejectionID *string `json:"rejection_id"`
+}
+
+// RejectedCode defines model for Rejected.Code.
+type RejectedCode string
+
 // ReleaseJobRequest defines model for ReleaseJobRequest.
 type ReleaseJobRequest struct {
 	LeaseToken string `json:"lease_token"`
@@ -2424,6 +2560,27 @@ type PauseConnectionParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// IngestRecordsJSONBody defines parameters for IngestRecords.
+type IngestRecordsJSONBody = []RecordLine
+
+// IngestRecordsParams defines parameters for IngestRecords.
+type IngestRecordsParams struct {
+	// BatchID Names the body, for this connection. A batch is written once, however often it is sent.
+	BatchID *string `form:"batch_id,omitempty" json:"batch_id,omitempty"`
+
+	// Device Who sends the batch, as people read it.
+	Device *string `form:"device,omitempty" json:"device,omitempty"`
+
+	// RunID The run that brings the lines. It must be running, with that generation.
+	RunID *string `form:"run_id,omitempty" json:"run_id,omitempty"`
+
+	// Generation Of run_id, as its start told.
+	Generation *int64 `form:"generation,omitempty" json:"generation,omitempty"`
+
+	// ContentSHA256 SHA-256 of the body before it is compressed, in lower-case hexadecimal. Required with batch_id.
+	ContentSHA256 *string `json:"Content-SHA256,omitempty"`
+}
+
 // ResumeConnectionParams defines parameters for ResumeConnection.
 type ResumeConnectionParams struct {
 	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
@@ -2757,6 +2914,9 @@ type CreateConnectionJSONRequestBody = ConnectionBody
 // RenameConnectionJSONRequestBody defines body for RenameConnection for application/json ContentType.
 type RenameConnectionJSONRequestBody = RenameConnectionRequest
 
+// IngestRecordsJSONRequestBody defines body for IngestRecords for application/json ContentType.
+type IngestRecordsJSONRequestBody = IngestRecordsJSONBody
+
 // PutConnectorJSONRequestBody defines body for PutConnector for application/json ContentType.
 type PutConnectorJSONRequestBody = PutConnectorRequest
 
@@ -2946,6 +3106,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/connections/{connection}/pause (the `PauseConnection` operationId).
 	PauseConnection(ctx context.Context, connection string, params *PauseConnectionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// IngestRecordsWithBody Write records of a connection, a line each
+	//
+	// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/connections/{connection}/records (the `IngestRecords` operationId).
+	IngestRecordsWithBody(ctx context.Context, connection string, params *IngestRecordsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// IngestRecords Write records of a connection, a line each
+	//
+	// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/connections/{connection}/records (the `IngestRecords` operationId).
+	IngestRecords(ctx context.Context, connection string, params *IngestRecordsParams, body IngestRecordsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ResumeConnection Let a paused connection go on
 	//
@@ -3564,6 +3742,44 @@ func (c *Client) RenameConnection(ctx context.Context, connection string, params
 // Corresponds with POST /v1/connections/{connection}/pause (the `PauseConnection` operationId).
 func (c *Client) PauseConnection(ctx context.Context, connection string, params *PauseConnectionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPauseConnectionRequest(c.Server, connection, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// IngestRecordsWithBody Write records of a connection, a line each
+//
+// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/connections/{connection}/records (the `IngestRecords` operationId).
+func (c *Client) IngestRecordsWithBody(ctx context.Context, connection string, params *IngestRecordsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewIngestRecordsRequestWithBody(c.Server, connection, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// IngestRecords Write records of a connection, a line each
+//
+// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/connections/{connection}/records (the `IngestRecords` operationId).
+func (c *Client) IngestRecords(ctx context.Context, connection string, params *IngestRecordsParams, body IngestRecordsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewIngestRecordsRequest(c.Server, connection, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -5091,6 +5307,131 @@ func NewPauseConnectionRequest(server string, connection string, params *PauseCo
 			}
 
 			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewIngestRecordsRequest calls the generic IngestRecords builder with application/json body
+func NewIngestRecordsRequest(server string, connection string, params *IngestRecordsParams, body IngestRecordsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewIngestRecordsRequestWithBody(server, connection, params, "application/json", bodyReader)
+}
+
+// NewIngestRecordsRequestWithBody constructs an http.Request for the IngestRecords method, with any body, and a specified content type
+func NewIngestRecordsRequestWithBody(server string, connection string, params *IngestRecordsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "connection", connection, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/connections/%s/records", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.BatchID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "batch_id", *params.BatchID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Device != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "device", *params.Device, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.RunID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "run_id", *params.RunID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Generation != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "generation", *params.Generation, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.ContentSHA256 != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Content-SHA256", *params.ContentSHA256, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Content-SHA256", headerParam0)
 		}
 
 	}
@@ -8142,6 +8483,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/connections/{connection}/pause (the `PauseConnection` operationId).
 	PauseConnectionWithResponse(ctx context.Context, connection string, params *PauseConnectionParams, reqEditors ...RequestEditorFn) (*PauseConnectionResponse, error)
 
+	// IngestRecordsWithBodyWithResponse Write records of a connection, a line each
+	//
+	// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/connections/{connection}/records (the `IngestRecords` operationId).
+	IngestRecordsWithBodyWithResponse(ctx context.Context, connection string, params *IngestRecordsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*IngestRecordsResponse, error)
+
+	// IngestRecordsWithResponse Write records of a connection, a line each
+	//
+	// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/connections/{connection}/records (the `IngestRecords` operationId).
+	IngestRecordsWithResponse(ctx context.Context, connection string, params *IngestRecordsParams, body IngestRecordsJSONRequestBody, reqEditors ...RequestEditorFn) (*IngestRecordsResponse, error)
+
 	// ResumeConnectionWithResponse Let a paused connection go on
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -8981,6 +9340,59 @@ func (r PauseConnectionResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PauseConnectionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type IngestRecordsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *IngestAnswer
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON408 the response for an HTTP 408 `application/problem+json` response
+	ApplicationProblemJSON408 *Problem
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *Problem
+	// ApplicationProblemJSON415 the response for an HTTP 415 `application/problem+json` response
+	ApplicationProblemJSON415 *Problem
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r IngestRecordsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r IngestRecordsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r IngestRecordsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11521,6 +11933,36 @@ func (c *ClientWithResponses) PauseConnectionWithResponse(ctx context.Context, c
 	return ParsePauseConnectionResponse(rsp)
 }
 
+// IngestRecordsWithBodyWithResponse Write records of a connection, a line each
+//
+// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/connections/{connection}/records (the `IngestRecords` operationId).
+func (c *ClientWithResponses) IngestRecordsWithBodyWithResponse(ctx context.Context, connection string, params *IngestRecordsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*IngestRecordsResponse, error) {
+	rsp, err := c.IngestRecordsWithBody(ctx, connection, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseIngestRecordsResponse(rsp)
+}
+
+// IngestRecordsWithResponse Write records of a connection, a line each
+//
+// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/connections/{connection}/records (the `IngestRecords` operationId).
+func (c *ClientWithResponses) IngestRecordsWithResponse(ctx context.Context, connection string, params *IngestRecordsParams, body IngestRecordsJSONRequestBody, reqEditors ...RequestEditorFn) (*IngestRecordsResponse, error) {
+	rsp, err := c.IngestRecords(ctx, connection, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseIngestRecordsResponse(rsp)
+}
+
 // ResumeConnectionWithResponse Let a paused connection go on
 //
 // Returns a wrapper object for the known response body format(s).
@@ -12998,6 +13440,109 @@ func ParsePauseConnectionResponse(rsp *http.Response) (*PauseConnectionResponse,
 			return nil, err
 		}
 		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseIngestRecordsResponse parses an HTTP response from a IngestRecordsWithResponse call
+func ParseIngestRecordsResponse(rsp *http.Response) (*IngestRecordsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &IngestRecordsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest IngestAnswer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 408:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON408 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON415 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest Problem

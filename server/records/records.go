@@ -120,10 +120,10 @@ type Target struct {
 // Rejected is a line that was refused. RejectionID is nil when the quarantine has
 // no room for it.
 type Rejected struct {
-	Index       int64
-	Code        string
-	Detail      string
-	RejectionID *string
+	Index       int64   `json:"index" doc:"Of the line in the body, or of the element in the array, from 0. Blank lines count."`
+	Code        string  `json:"code" enum:"line_too_large,invalid_json,invalid_record,unknown_stream,key_missing,key_mismatch,key_too_long"`
+	Detail      string  `json:"detail"`
+	RejectionID *string `json:"rejection_id" nullable:"true" doc:"The quarantine keeps the line under this id; null when it has no room."`
 }
 
 // Written is what became of a chunk. Accepted counts upserts and deletes that

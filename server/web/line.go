@@ -43,7 +43,7 @@ func (p parser[L]) Parse(ctx context.Context, line []byte) (*L, []fault.Item, er
 		return nil, nil, fmt.Errorf("the line cannot be read: %w", err)
 	}
 	if c, ok := any(v).(Checked); ok {
-		faults = c.Faults()
+		faults = distinct(c.Faults())
 	}
 	return v, faults, nil
 }
