@@ -18,7 +18,7 @@ import (
 )
 
 // remoteCommands are the commands that ask a server, with what each needs to send
-// its request. {file} is a file with one line.
+// its request. {file} is a file with one line, {json} one with a JSON object.
 var remoteCommands = map[string]string{
 	"job enqueue":     "--kind k",
 	"job list":        "",
@@ -59,6 +59,17 @@ var remoteCommands = map[string]string{
 	"proposal merge":  "prop_1",
 	"proposal close":  "prop_1",
 	"proposal reopen": "prop_1",
+	"connector list":  "",
+	"connector show":  "c",
+	"connector put":   "c {json}",
+	"source list":     "",
+	"source show":     "conn_1",
+	"source add":      "--connector c",
+	"source rename":   "conn_1 n",
+	"source pause":    "conn_1",
+	"source resume":   "conn_1",
+	"source revoke":   "conn_1",
+	"source delete":   "conn_1",
 	"healthcheck":     "",
 }
 
@@ -127,9 +138,12 @@ func leaves(cmd *cobra.Command) (all []*cobra.Command) {
 // request it got and the exit code.
 func sends(t *testing.T, path, args string, more ...string) (request string, code int) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "line")
-	if err := os.WriteFile(file, []byte("line\n"), 0o600); err != nil {
-		t.Fatal(err)
+	folder := t.TempDir()
+	file, object := filepath.Join(folder, "line"), filepath.Join(folder, "object")
+	for name, text := range map[string]string{file: "line\n", object: "{}"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var lock sync.Mutex
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -145,7 +159,7 @@ func sends(t *testing.T, path, args string, more ...string) (request string, cod
 		fmt.Fprint(w, `{"owner":"o"}`)
 	}))
 	defer server.Close()
-	line := strings.Fields(path + " " + strings.ReplaceAll(args, "{file}", file))
+	line := strings.Fields(path + " " + strings.NewReplacer("{file}", file, "{json}", object).Replace(args))
 	root := rootCmd(&globals{})
 	root.SetArgs(append(append(line, "--server", server.URL, "--token-file", file), more...))
 	root.SetOut(new(bytes.Buffer))
@@ -161,7 +175,8 @@ func sends(t *testing.T, path, args string, more ...string) (request string, cod
 
 // known is the status for what commands read before their request.
 func known(r *http.Request) int {
-	if r.URL.Path == "/v1/whoami" || r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/v1/proposals/") {
+	read := strings.HasPrefix(r.URL.Path, "/v1/proposals/") || strings.HasPrefix(r.URL.Path, "/v1/connections/")
+	if r.URL.Path == "/v1/whoami" || r.Method == http.MethodGet && read {
 		return http.StatusOK
 	}
 	return http.StatusNotFound

@@ -122,7 +122,7 @@ func rootCmd(g *globals) *cobra.Command {
 	configurable(flags, "output", "STINT_OUTPUT")
 	root.AddCommand(serveCmd(g), devCmd(g), migrateCmd(g), backupCmd(g), doctorCmd(g), fsckCmd(g), workCmd(g),
 		jobCmd(g), runCmd(g), workerCmd(g), kindCmd(g), tokenCmd(g), loginCmd(g), leasesCmd(g),
-		repoCmd(g), proposalCmd(g),
+		repoCmd(g), proposalCmd(g), sourceCmd(g), connectorCmd(g),
 		healthcheckCmd(g), configCmd(g), openapiCmd(), versionCmd(g), benchCmd(g), conformanceCmd(g))
 	root.SetFlagErrorFunc(flagError)
 	requireSubcommands(root)

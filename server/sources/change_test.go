@@ -108,7 +108,7 @@ func TestWhatAConnectionBringsEndsItsDraft(t *testing.T) {
 		draft := d.connect(sources.ConnectionIn{Status: sources.Draft})
 		d.Pass(time.Second)
 		for range 2 {
-			if c, err := d.hold(draft.ID); err != nil || c.Status != sources.Active || c.Version != 2 || c.UpdatedAt != d.Now {
+			if c, err := d.write(draft.ID); err != nil || c.Status != sources.Active || c.Version != 2 || c.UpdatedAt != d.Now {
 				d.Errorf("%+v, %v", c, err)
 			}
 		}
@@ -120,11 +120,11 @@ func TestWhatAConnectionBringsEndsItsDraft(t *testing.T) {
 			d.Errorf("%+v, %+v", got.Heads, got.Devices)
 		}
 		d.move(draft.ID, sources.Paused)
-		if c, err := d.hold(draft.ID); err != nil || c.Status != sources.Paused {
+		if c, err := d.write(draft.ID); err != nil || c.Status != sources.Paused {
 			d.Errorf("paused: %+v, %v", c, err)
 		}
 		d.move(draft.ID, sources.Revoked)
-		_, err := d.hold(draft.ID)
+		_, err := d.write(draft.ID)
 		if f := d.fault(err, "connection_revoked"); f.Members["connection_id"] != draft.ID {
 			d.Errorf("%v", f.Members)
 		}

@@ -110,7 +110,7 @@ func TestAManifestThatDoesNotParseHidesNoConnection(t *testing.T) {
 			if got := d.get("books"); got.ID != c.ID || len(got.Streams) != 1 || got.Streams[0].Declared.Semantics != sources.MutableState {
 				d.Errorf("%q: %+v", manifest, got)
 			}
-			if _, err := d.hold(c.ID); err != nil {
+			if _, err := d.write(c.ID); err != nil {
 				d.Errorf("%q: %v", manifest, err)
 			}
 			detail, err := sources.GetConnector(d.Context(), d.Store, d.Owner, "books")

@@ -80,7 +80,7 @@ func TestADeletedSourceComesBackOnlyWhenAsked(t *testing.T) {
 		d.Pass(time.Second)
 		d.delete(old.ID)
 		d.fault(d.tryDelete(old.ID), "not_found")
-		_, err := d.hold(old.ID)
+		_, err := d.write(old.ID)
 		d.fault(err, "not_found")
 		for table, want := range map[string]int{"connections": 0, "connection_heads": 0, "connection_devices": 0, "connection_removals": 1, "connection_tombstones": 1} {
 			if n := dbtest.Get[int](d.T, d.Store, "select count(*) from "+table+" where owner_id = $1", d.Owner); n != want {

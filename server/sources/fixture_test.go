@@ -116,10 +116,17 @@ func (d *fixture) get(selector string) sources.Detail {
 	return got
 }
 
-// hold is the transaction of a writer of records.
-func (d *fixture) hold(connectionID string) (c model.Connection, err error) {
+// write is the transaction of a writer of records, and returns the connection as it
+// is then.
+func (d *fixture) write(connectionID string) (c model.Connection, err error) {
 	err = d.Try(func(q model.Querier) error {
-		c, err = sources.Hold(d.Context(), q, d.Now, d.Owner, connectionID)
+		held, err := sources.Hold(d.Context(), q, d.Owner, connectionID)
+		if err == nil {
+			err = sources.Activate(d.Context(), q, d.Now, held)
+		}
+		if err == nil {
+			c, err = sources.Resolve(d.Context(), q, d.Owner, connectionID)
+		}
 		return err
 	})
 	return c, err
