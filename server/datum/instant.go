@@ -51,7 +51,7 @@ func nothing(text string) bool {
 }
 
 func instant(text string) (coltype.Time, bool) {
-	if numeric.MatchString(text) {
+	if dated := len(text) > 4 && text[4] == '-'; !dated && numeric.MatchString(text) {
 		return epoch(parseNumber([]byte(text)))
 	}
 	return iso(text)

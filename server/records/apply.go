@@ -13,21 +13,31 @@ import (
 )
 
 // apply makes the changes, in their order, in partitions that the transaction
-// holds. Whatever changes a record comes through here: it is where versions and
-// counts are made.
+// holds.
 func apply(ctx context.Context, q model.Querier, now coltype.Time, h *held, changes []change) (accepted, unchanged int64, err error) {
+	f, err := foldAll(ctx, q, h, changes)
+	if err == nil {
+		err = f.write(ctx, q, now)
+	}
+	return f.n, f.unchanged, err
+}
+
+// foldAll takes the changes in memory: nothing is written. Whatever changes a
+// record comes through here: it is where versions and counts are made.
+func foldAll(ctx context.Context, q model.Querier, h *held, changes []change) (*fold, error) {
+	f := &fold{held: h, records: make(map[identity]*record, len(changes))}
+	if len(changes) == 0 {
+		return f, nil
+	}
 	rows, err := current(ctx, q, h, changes)
 	if err != nil {
-		return 0, 0, err
+		return f, err
 	}
-	f := newFold(h, rows)
+	f.know(rows)
 	for _, c := range changes {
 		f.take(c)
 	}
-	if err := f.write(ctx, q, now); err != nil {
-		return 0, 0, fmt.Errorf("write records: %w", err)
-	}
-	return f.n, f.unchanged, nil
+	return f, nil
 }
 
 // current are the rows of the records that the changes name.
@@ -52,21 +62,26 @@ func current(ctx context.Context, q model.Querier, h *held, changes []change) ([
 	return rows, nil
 }
 
-// write writes what the changes came to. The owner's sequence is taken first, and
-// from there on all other writers of the owner wait.
+// write writes what the changes came to. From where the owner's sequence is taken
+// on, all other writers of the owner wait: what needs no number comes before.
 func (f *fold) write(ctx context.Context, q model.Querier, now coltype.Time) error {
-	if f.n > 0 {
+	w := &writer{ctx: ctx, q: q, now: now, held: f.held}
+	w.seen(f)
+	w.days()
+	if f.n > 0 && w.err == nil {
 		seq, err := takeSeq(ctx, q, f.held.ownerID, f.n)
 		if err != nil {
 			return err
 		}
 		f.shift(seq.Seq - f.n)
 	}
-	w := &writer{ctx: ctx, q: q, now: now, held: f.held}
 	w.versions(f)
 	w.records(f)
 	w.partitions()
-	return w.err
+	if w.err != nil {
+		return fmt.Errorf("write records: %w", w.err)
+	}
+	return nil
 }
 
 // takeSeq takes n numbers of the owner.

@@ -70,21 +70,35 @@ func (c *chunk) setCheckpoint(line *Line) *Refusal {
 	return nil
 }
 
-// apply writes the changes.
-func (c *chunk) apply(ctx context.Context, q model.Querier, now coltype.Time, to Target) error {
-	if len(c.changes) == 0 {
-		return nil
+// fold takes the changes in memory, under the lock of their partitions.
+func (c *chunk) fold(ctx context.Context, q model.Querier, now coltype.Time, to Target) (*fold, error) {
+	h := &held{}
+	if len(c.changes) > 0 {
+		var err error
+		if h, err = hold(ctx, q, now, to, streamsOf(c.changes)); err != nil {
+			return nil, err
+		}
 	}
-	h, err := hold(ctx, q, now, to, streamsOf(c.changes))
-	if err != nil {
+	f, err := foldAll(ctx, q, h, c.changes)
+	c.Accepted, c.Unchanged = f.n, f.unchanged
+	return f, err
+}
+
+// note writes what the chunk says of its connection, which is held.
+func (c *chunk) note(ctx context.Context, q model.Querier, now coltype.Time, connection model.Connection, run *string) error {
+	if c.Accepted > 0 {
+		if err := sources.Activate(ctx, q, now, connection); err != nil {
+			return err
+		}
+	}
+	if err := c.checkpoint(ctx, q, now, connection, run); err != nil {
 		return err
 	}
-	c.Accepted, c.Unchanged, err = apply(ctx, q, now, h, c.changes)
-	return err
+	return sources.Ingested(ctx, q, now, connection.OwnerID, connection.ID)
 }
 
 // checkpoint keeps the checkpoints.
-func (c *chunk) checkpoint(ctx context.Context, q model.Querier, now coltype.Time, to Target) error {
+func (c *chunk) checkpoint(ctx context.Context, q model.Querier, now coltype.Time, connection model.Connection, run *string) error {
 	if len(c.checkpoints) == 0 {
 		return nil
 	}
@@ -93,7 +107,7 @@ func (c *chunk) checkpoint(ctx context.Context, q model.Querier, now coltype.Tim
 		return err
 	}
 	_, err = q.CheckpointSetMany(ctx, model.CheckpointSetManyParams{
-		ConnectionID: to.ConnectionID, OwnerID: to.OwnerID, RunID: orNil(to.RunID), Now: now, Rows: string(text),
+		ConnectionID: connection.ID, OwnerID: connection.OwnerID, RunID: run, Now: now, Rows: string(text),
 	})
 	if err != nil {
 		return fmt.Errorf("keep checkpoints: %w", err)

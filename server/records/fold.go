@@ -39,8 +39,8 @@ type fold struct {
 	unchanged int64
 }
 
-func newFold(h *held, rows []model.RecordListByKeysRow) *fold {
-	f := &fold{held: h, records: make(map[identity]*record, len(rows))}
+// know begins with records as their rows have them.
+func (f *fold) know(rows []model.RecordListByKeysRow) {
 	for _, row := range rows {
 		who := identity{row.Stream, row.Key}
 		f.records[who] = &record{
@@ -51,7 +51,6 @@ func newFold(h *held, rows []model.RecordListByKeysRow) *fold {
 			deleted: !row.DeletedAt.IsZero(), seq: row.Seq, version: row.Version, seen: row.SeenGeneration, stored: true,
 		}
 	}
-	return f
 }
 
 // take takes one change.

@@ -22,20 +22,15 @@ func Write(ctx context.Context, q model.Querier, now coltype.Time, to Target, li
 		return Written{}, err
 	}
 	c := newChunk(lines, streams)
-	if err := c.apply(ctx, q, now, to); err != nil {
-		return Written{}, err
-	}
-	if err := c.checkpoint(ctx, q, now, to); err != nil {
-		return Written{}, err
-	}
-	if c.Rejected, err = quarantine(ctx, q, now, to, c.refused); err != nil {
-		return Written{}, err
-	}
-	if c.Accepted > 0 {
-		err = sources.Activate(ctx, q, now, connection)
+	f, err := c.fold(ctx, q, now, to)
+	if err == nil {
+		err = c.note(ctx, q, now, connection, orNil(to.RunID))
 	}
 	if err == nil {
-		err = sources.Ingested(ctx, q, now, to.OwnerID, to.ConnectionID)
+		err = f.write(ctx, q, now)
+	}
+	if err == nil {
+		c.Rejected, err = quarantine(ctx, q, now, to, c.refused)
 	}
 	return c.Written, err
 }

@@ -61,6 +61,10 @@ func (w *writer) records(f *fold) {
 	put(w, set, func(text string) (int64, error) {
 		return w.q.RecordSetMany(w.ctx, model.RecordSetManyParams{Now: w.now, OwnerID: w.held.ownerID, Rows: text})
 	})
+}
+
+// seen marks the records that a refresh saw and that do not change.
+func (w *writer) seen(f *fold) {
 	for generation, ids := range seenOf(f) {
 		put(w, ids, func(text string) (int64, error) {
 			return w.q.RecordSetSeen(w.ctx, model.RecordSetSeenParams{Generation: generation, Ids: text, OwnerID: w.held.ownerID})
@@ -80,10 +84,21 @@ func seenOf(f *fold) map[int64][]string {
 	return out
 }
 
+// days writes the counts of days that changed. The partitions are held, so nobody
+// else writes them.
+func (w *writer) days() {
+	var rows []dayRow
+	for _, p := range w.held.partitions {
+		rows = append(rows, p.dayRows()...)
+	}
+	put(w, rows, func(text string) (int64, error) {
+		return w.q.DayCountAddMany(w.ctx, model.DayCountAddManyParams{OwnerID: w.held.ownerID, ConnectionID: w.held.connectionID, Rows: text})
+	})
+}
+
 // partitions writes the figures of the partitions that changed.
 func (w *writer) partitions() {
 	var rows []partitionRow
-	var days []dayRow
 	var seek []partitionKey
 	for _, p := range w.held.partitions {
 		if !p.changed {
@@ -91,7 +106,6 @@ func (w *writer) partitions() {
 		}
 		p.settle()
 		rows = append(rows, p.row())
-		days = append(days, p.dayRows()...)
 		if p.seek {
 			seek = append(seek, p.key())
 		}
@@ -101,9 +115,6 @@ func (w *writer) partitions() {
 	})
 	put(w, seek, func(text string) (int64, error) {
 		return w.q.PartitionSetTimes(w.ctx, model.PartitionSetTimesParams{Undated: Undated, OwnerID: w.held.ownerID, Rows: text})
-	})
-	put(w, days, func(text string) (int64, error) {
-		return w.q.DayCountAddMany(w.ctx, model.DayCountAddManyParams{OwnerID: w.held.ownerID, ConnectionID: w.held.connectionID, Rows: text})
 	})
 }
 
