@@ -14,6 +14,7 @@ type chunks struct {
 	lines int // of a chunk, at most
 	ahead *ndjson.Item
 	ended bool
+	err   error // that ended the body behind a whole chunk
 }
 
 // next is the next chunk, which is empty for a body without lines. last says that
@@ -21,7 +22,10 @@ type chunks struct {
 func (c *chunks) next() (chunk []ndjson.Item, last bool, err error) {
 	var size int
 	for {
-		if err := c.look(); err != nil {
+		if err := c.look(); err != nil && len(chunk) == c.lines {
+			c.err = err
+			return chunk, false, nil
+		} else if err != nil {
 			return nil, false, err
 		}
 		if c.ended {
@@ -37,8 +41,8 @@ func (c *chunks) next() (chunk []ndjson.Item, last bool, err error) {
 
 // look sees to it that the next part is known, or that there is none.
 func (c *chunks) look() error {
-	if c.ahead != nil || c.ended {
-		return nil
+	if c.err != nil || c.ahead != nil || c.ended {
+		return c.err
 	}
 	it, err := c.items.Next()
 	switch {
