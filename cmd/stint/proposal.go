@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -71,7 +70,7 @@ func proposalShowCmd(g *globals) *cobra.Command {
 // --if-match names, else from the one that it reads first. If somebody else was
 // faster, that is exit code 4 and nothing changes.
 func proposalMoveCmd(g *globals, name, short string, act func(ctx context.Context, c *client.Client, id, match string) (*http.Response, error)) *cobra.Command {
-	var match string
+	var match ifMatch
 	cmd := &cobra.Command{
 		Use:   name + " ID",
 		Short: short,
@@ -81,15 +80,9 @@ func proposalMoveCmd(g *globals, name, short string, act func(ctx context.Contex
 			if err != nil {
 				return err
 			}
-			switch {
-			case match == "":
-				present, err := api.Answer[client.ProposalDetail](c.GetProposal(cmd.Context(), args[0]))
-				if err != nil {
-					return err
-				}
-				match = present.Header.Get("ETag")
-			case !strings.ContainsAny(match, `"*`):
-				match = `"` + match + `"` // shells take quotes off
+			match, err := match.orRead(func() (*http.Response, error) { return c.GetProposal(cmd.Context(), args[0]) })
+			if err != nil {
+				return err
 			}
 			done, err := api.Answer[client.Moved](act(cmd.Context(), c, args[0], match))
 			if err != nil {
@@ -99,6 +92,6 @@ func proposalMoveCmd(g *globals, name, short string, act func(ctx context.Contex
 			return g.printAction(cmd, done.Raw, p.ID, fmt.Sprintf("%s is %s, version %d", p.ID, p.State, p.Version))
 		},
 	}
-	cmd.Flags().StringVar(&match, "if-match", "", "ETag of the version that you looked at, such as v3 (default: whatever it is now)")
+	match.add(cmd)
 	return cmd
 }

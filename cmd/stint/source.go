@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -142,7 +141,7 @@ func statusWords(c client.Connection) string {
 // that it reads first. If somebody else was faster, that is exit code 4 and nothing
 // changes.
 func sourceRenameCmd(g *globals) *cobra.Command {
-	var match string
+	var match ifMatch
 	cmd := &cobra.Command{
 		Use:   "rename CONNECTION NAME",
 		Short: "Give a connection another display name",
@@ -152,15 +151,9 @@ func sourceRenameCmd(g *globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			switch {
-			case match == "":
-				present, err := api.Answer[client.ConnectionDetail](c.GetConnection(cmd.Context(), args[0]))
-				if err != nil {
-					return err
-				}
-				match = present.Header.Get("ETag")
-			case !strings.ContainsAny(match, `"*`):
-				match = `"` + match + `"` // shells take quotes off
+			match, err := match.orRead(func() (*http.Response, error) { return c.GetConnection(cmd.Context(), args[0]) })
+			if err != nil {
+				return err
 			}
 			done, err := api.Answer[client.ConnectionAnswer](c.RenameConnection(cmd.Context(), args[0],
 				&client.RenameConnectionParams{IfMatch: &match}, client.RenameConnectionRequest{DisplayName: args[1]}))
@@ -171,7 +164,7 @@ func sourceRenameCmd(g *globals) *cobra.Command {
 			return g.printAction(cmd, done.Raw, r.ID, fmt.Sprintf("%s is %q, version %d", r.ID, r.DisplayName, r.Version))
 		},
 	}
-	cmd.Flags().StringVar(&match, "if-match", "", "ETag of the version that you looked at, such as v3 (default: whatever it is now)")
+	match.add(cmd)
 	return cmd
 }
 
