@@ -15,11 +15,10 @@ import (
 
 // Bounds of a manifest.
 const (
-	MaxManifest = 256 << 10 // bytes
-	maxStreams  = 200
-	maxKey      = 8   // fields of a key
-	maxName     = 200 // characters of what people read
-	maxText     = 255 // bytes of what they do not
+	maxStreams = 200
+	maxKey     = 8   // fields of a key
+	maxName    = 200 // characters of what people read
+	maxText    = 255 // bytes of what they do not
 )
 
 var (
