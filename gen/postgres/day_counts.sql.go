@@ -15,7 +15,15 @@ const DayCountAddMany = `-- name: DayCountAddMany :execrows
 insert into day_counts (owner_id, day, connection_id, stream, n)
 select cast($1 as text), x.day, cast($2 as text), x.stream, x.n + coalesce(d.n, 0)
 from json_to_recordset(cast(cast($3 as text) as json)) as x(stream text, day bigint, n bigint)
-left join day_counts d on d.connection_id = $2 and d.stream = x.stream and d.day = x.day
+left join lateral (
+    select i.n
+    from day_counts i
+    where i.connection_id = $2
+        and i.stream = x.stream
+        and i.day = x.day
+        and i.owner_id || '' = $1
+    limit 1
+) d on true
 on conflict (connection_id, stream, day) do update
 set n = excluded.n
 `

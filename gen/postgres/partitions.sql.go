@@ -169,9 +169,15 @@ func (q *Queries) PartitionList(ctx context.Context, arg PartitionListParams) ([
 const PartitionLockMany = `-- name: PartitionLockMany :many
 select p.connection_id, p.stream, p.owner_id, p.version, p.floor_version, p.live_count, p.undated_count, p.bad_time_count, p.min_sort_at, p.max_sort_at, p.last_seq, p.refresh_state, p.refresh_run_id, p.refresh_generation, p.refresh_key, p.created_at, p.updated_at
 from json_to_recordset(cast(cast($1 as text) as json)) as x(connection_id text, stream text)
-join partitions p on p.connection_id = x.connection_id and p.stream = x.stream
-where p.owner_id || '' = $2
-for update of p
+cross join lateral (
+    select i.connection_id, i.stream, i.owner_id, i.version, i.floor_version, i.live_count, i.undated_count, i.bad_time_count, i.min_sort_at, i.max_sort_at, i.last_seq, i.refresh_state, i.refresh_run_id, i.refresh_generation, i.refresh_key, i.created_at, i.updated_at
+    from partitions i
+    where i.connection_id = x.connection_id
+        and i.stream = x.stream
+        and i.owner_id || '' = $2
+    limit 1
+    for update
+) p
 `
 
 type PartitionLockManyParams = model.PartitionLockManyParams
@@ -250,22 +256,34 @@ func (q *Queries) PartitionSetFigures(ctx context.Context, arg PartitionSetFigur
 }
 
 const PartitionSetMany = `-- name: PartitionSetMany :execrows
-update partitions
-set version = x.version,
-    live_count = x.live_count,
-    undated_count = x.undated_count,
-    bad_time_count = x.bad_time_count,
-    min_sort_at = from_us(x.min_sort_at),
-    max_sort_at = from_us(x.max_sort_at),
-    last_seq = x.last_seq,
-    updated_at = $1
+insert into partitions ( -- each row is there, and its key conflicts: an update from rows may read the whole table
+    updated_at, owner_id, connection_id, stream, version, floor_version, live_count, undated_count, bad_time_count,
+    min_sort_at, max_sort_at, last_seq, created_at
+)
+select
+    cast($1 as timestamptz), cast($2 as text), p.connection_id, p.stream, x.version, p.floor_version, x.live_count,
+    x.undated_count, x.bad_time_count, from_us(x.min_sort_at), from_us(x.max_sort_at), x.last_seq, p.created_at
 from json_to_recordset(cast(cast($3 as text) as json)) as x(
     connection_id text, stream text, version bigint, live_count bigint, undated_count bigint, bad_time_count bigint,
     min_sort_at bigint, max_sort_at bigint, last_seq bigint
 )
-where partitions.connection_id = x.connection_id
-    and partitions.stream = x.stream
-    and partitions.owner_id || '' = $2
+cross join lateral (
+    select i.connection_id, i.stream, i.owner_id, i.version, i.floor_version, i.live_count, i.undated_count, i.bad_time_count, i.min_sort_at, i.max_sort_at, i.last_seq, i.refresh_state, i.refresh_run_id, i.refresh_generation, i.refresh_key, i.created_at, i.updated_at
+    from partitions i
+    where i.connection_id = x.connection_id
+        and i.stream = x.stream
+        and i.owner_id || '' = $2
+    limit 1
+) p
+on conflict (connection_id, stream) do update
+set version = excluded.version,
+    live_count = excluded.live_count,
+    undated_count = excluded.undated_count,
+    bad_time_count = excluded.bad_time_count,
+    min_sort_at = excluded.min_sort_at,
+    max_sort_at = excluded.max_sort_at,
+    last_seq = excluded.last_seq,
+    updated_at = excluded.updated_at
 `
 
 type PartitionSetManyParams = model.PartitionSetManyParams
@@ -280,31 +298,45 @@ func (q *Queries) PartitionSetMany(ctx context.Context, arg PartitionSetManyPara
 }
 
 const PartitionSetTimes = `-- name: PartitionSetTimes :execrows
-update partitions
-set min_sort_at = (
+insert into partitions ( -- each row is there, and its key conflicts: an update from rows may read the whole table
+    min_sort_at, max_sort_at, owner_id, connection_id, stream, version, floor_version, live_count, undated_count,
+    bad_time_count, last_seq, created_at, updated_at
+)
+select
+    (
         select r.sort_at
         from records r
-        where r.connection_id = partitions.connection_id
-            and r.stream = partitions.stream
+        where r.connection_id = p.connection_id
+            and r.stream = p.stream
             and r.deleted_at is null
             and r.sort_at > $1
         order by r.connection_id, r.stream, r.sort_at, r.id
         limit 1
     ),
-    max_sort_at = (
+    (
         select r.sort_at
         from records r
-        where r.connection_id = partitions.connection_id
-            and r.stream = partitions.stream
+        where r.connection_id = p.connection_id
+            and r.stream = p.stream
             and r.deleted_at is null
             and r.sort_at > $1
         order by r.connection_id desc, r.stream desc, r.sort_at desc, r.id desc
         limit 1
-    )
+    ),
+    cast($2 as text), p.connection_id, p.stream, p.version, p.floor_version, p.live_count, p.undated_count,
+    p.bad_time_count, p.last_seq, p.created_at, p.updated_at
 from json_to_recordset(cast(cast($3 as text) as json)) as x(connection_id text, stream text)
-where partitions.connection_id = x.connection_id
-    and partitions.stream = x.stream
-    and partitions.owner_id || '' = $2
+cross join lateral (
+    select i.connection_id, i.stream, i.owner_id, i.version, i.floor_version, i.live_count, i.undated_count, i.bad_time_count, i.min_sort_at, i.max_sort_at, i.last_seq, i.refresh_state, i.refresh_run_id, i.refresh_generation, i.refresh_key, i.created_at, i.updated_at
+    from partitions i
+    where i.connection_id = x.connection_id
+        and i.stream = x.stream
+        and i.owner_id || '' = $2
+    limit 1
+) p
+on conflict (connection_id, stream) do update
+set min_sort_at = excluded.min_sort_at,
+    max_sort_at = excluded.max_sort_at
 `
 
 type PartitionSetTimesParams = model.PartitionSetTimesParams

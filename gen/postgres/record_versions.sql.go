@@ -24,7 +24,13 @@ from json_to_recordset(cast(cast($4 as text) as json)) as x(
     stream text, version bigint, record_id text, key text, data text, search text, emitted_at bigint, sort_at bigint,
     dated_by text, deleted boolean, seq bigint, superseded_seq bigint
 )
-left join records r on r.id = x.record_id
+left join lateral (
+    select i.data, i.search
+    from records i
+    where i.id = x.record_id
+        and i.owner_id || '' = $2
+    limit 1
+) r on true
 `
 
 type VersionInsertManyParams = model.VersionInsertManyParams
@@ -53,8 +59,13 @@ select
     r.connection_id, r.stream, r.version, r.id, r.owner_id, r.key, r.data, r.search, r.emitted_at, r.sort_at, r.dated_by,
     r.deleted_at is not null, r.seq, x.superseded_seq, r.updated_at, cast($1 as timestamptz)
 from json_to_recordset(cast(cast($2 as text) as json)) as x(id text, superseded_seq bigint)
-join records r on r.id = x.id
-where r.owner_id || '' = $3
+cross join lateral (
+    select i.id, i.owner_id, i.connection_id, i.stream, i.key, i.data, i.hash, i.search, i.emitted_at, i.sort_at, i.dated_by, i.bad_time, i.first_seq, i.seq, i.version, i.seen_generation, i.created_at, i.updated_at, i.deleted_at
+    from records i
+    where i.id = x.id
+        and i.owner_id || '' = $3
+    limit 1
+) r
 `
 
 type VersionKeepParams = model.VersionKeepParams

@@ -47,13 +47,15 @@ select
     r.id, r.stream, r.key, r.hash, r.emitted_at, r.sort_at, r.dated_by, r.bad_time, r.seq, r.version,
     r.seen_generation, r.updated_at, r.deleted_at
 from json_to_recordset(cast(cast($1 as text) as json)) as x(stream text, key text)
-cross join lateral (
+cross join lateral ( -- its limit keeps it a seek for each row; its order, in that index alone
     select i.id, i.owner_id, i.connection_id, i.stream, i.key, i.data, i.hash, i.search, i.emitted_at, i.sort_at, i.dated_by, i.bad_time, i.first_seq, i.seq, i.version, i.seen_generation, i.created_at, i.updated_at, i.deleted_at
     from records i
     where i.connection_id = $2
         and i.stream = x.stream
-        and i.key = x.key
+        and i.key >= x.key
+        and i.key <= x.key
         and i.owner_id || '' = $3
+    order by i.key
     limit 1
 ) r
 `
@@ -99,25 +101,38 @@ func (q *Queries) RecordListByKeys(ctx context.Context, arg RecordListByKeysPara
 }
 
 const RecordSetMany = `-- name: RecordSetMany :execrows
-update records
-set data = coalesce(cast(x.data as json), records.data),
-    hash = x.hash,
-    search = coalesce(x.search, records.search),
-    emitted_at = from_us(x.emitted_at),
-    sort_at = from_us(x.sort_at),
-    dated_by = x.dated_by,
-    bad_time = x.bad_time,
-    seq = x.seq,
-    version = x.version,
-    seen_generation = x.seen_generation,
-    updated_at = $1,
-    deleted_at = from_us(x.deleted_at)
+insert into records ( -- each row is there, and its id conflicts: an update from rows may read the whole table
+    updated_at, owner_id, id, connection_id, stream, key, data, hash, search, emitted_at, sort_at, dated_by, bad_time,
+    first_seq, seq, version, seen_generation, created_at, deleted_at
+)
+select
+    cast($1 as timestamptz), cast($2 as text), r.id, r.connection_id, r.stream, r.key,
+    coalesce(cast(x.data as json), r.data), x.hash, coalesce(x.search, r.search), from_us(x.emitted_at), from_us(x.sort_at),
+    x.dated_by, x.bad_time, r.first_seq, x.seq, x.version, x.seen_generation, r.created_at, from_us(x.deleted_at)
 from json_to_recordset(cast(cast($3 as text) as json)) as x(
     id text, data text, hash text, search text, emitted_at bigint, sort_at bigint, dated_by text,
     bad_time boolean, seq bigint, version bigint, seen_generation bigint, deleted_at bigint
 )
-where records.id = x.id
-    and records.owner_id || '' = $2
+cross join lateral (
+    select i.id, i.owner_id, i.connection_id, i.stream, i.key, i.data, i.hash, i.search, i.emitted_at, i.sort_at, i.dated_by, i.bad_time, i.first_seq, i.seq, i.version, i.seen_generation, i.created_at, i.updated_at, i.deleted_at
+    from records i
+    where i.id = x.id
+        and i.owner_id || '' = $2
+    limit 1
+) r
+on conflict (id) do update
+set data = excluded.data,
+    hash = excluded.hash,
+    search = excluded.search,
+    emitted_at = excluded.emitted_at,
+    sort_at = excluded.sort_at,
+    dated_by = excluded.dated_by,
+    bad_time = excluded.bad_time,
+    seq = excluded.seq,
+    version = excluded.version,
+    seen_generation = excluded.seen_generation,
+    updated_at = excluded.updated_at,
+    deleted_at = excluded.deleted_at
 `
 
 type RecordSetManyParams = model.RecordSetManyParams

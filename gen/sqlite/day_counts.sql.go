@@ -15,7 +15,7 @@ const DayCountAddMany = `-- name: DayCountAddMany :execrows
 insert into day_counts (owner_id, day, connection_id, stream, n)
 select ?1, x.value ->> '$.day', ?2, x.value ->> '$.stream', (x.value ->> '$.n') + coalesce(d.n, 0)
 from json_each(cast(?3 as text)) x
-left join day_counts d on d.connection_id = ?2 and d.stream = x.value ->> '$.stream' and d.day = x.value ->> '$.day'
+left join day_counts d on d.connection_id = ?2 and d.stream = x.value ->> '$.stream' and d.day = x.value ->> '$.day' and d.owner_id || '' = ?1
 where true
 on conflict (connection_id, stream, day) do update
 set n = excluded.n

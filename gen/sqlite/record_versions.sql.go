@@ -22,7 +22,7 @@ select
     x.value ->> '$.sort_at', x.value ->> '$.dated_by', x.value ->> '$.deleted', x.value ->> '$.seq',
     x.value ->> '$.superseded_seq', ?3, ?3
 from json_each(cast(?4 as text)) x
-left join records r on r.id = x.value ->> '$.record_id'
+left join records r on r.id = x.value ->> '$.record_id' and r.owner_id || '' = ?2
 `
 
 type VersionInsertManyParams = model.VersionInsertManyParams

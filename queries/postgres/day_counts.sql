@@ -4,7 +4,15 @@
 insert into day_counts (owner_id, day, connection_id, stream, n)
 select cast(@owner_id as text), x.day, cast(@connection_id as text), x.stream, x.n + coalesce(d.n, 0)
 from json_to_recordset(cast(cast(@rows as text) as json)) as x(stream text, day bigint, n bigint)
-left join day_counts d on d.connection_id = @connection_id and d.stream = x.stream and d.day = x.day
+left join lateral (
+    select i.n
+    from day_counts i
+    where i.connection_id = @connection_id
+        and i.stream = x.stream
+        and i.day = x.day
+        and i.owner_id || '' = @owner_id
+    limit 1
+) d on true
 on conflict (connection_id, stream, day) do update
 set n = excluded.n;
 

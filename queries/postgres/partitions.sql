@@ -33,54 +33,86 @@ on conflict (connection_id, stream) do nothing;
 -- transaction until it ends, in the order of the list. Primary key.
 select p.*
 from json_to_recordset(cast(cast(@rows as text) as json)) as x(connection_id text, stream text)
-join partitions p on p.connection_id = x.connection_id and p.stream = x.stream
-where p.owner_id || '' = @owner_id
-for update of p;
+cross join lateral (
+    select i.*
+    from partitions i
+    where i.connection_id = x.connection_id
+        and i.stream = x.stream
+        and i.owner_id || '' = @owner_id
+    limit 1
+    for update
+) p;
 
 -- name: PartitionSetMany :execrows
 -- Sets what a chunk changed of partitions, a JSON list; times in microseconds.
-update partitions
-set version = x.version,
-    live_count = x.live_count,
-    undated_count = x.undated_count,
-    bad_time_count = x.bad_time_count,
-    min_sort_at = from_us(x.min_sort_at),
-    max_sort_at = from_us(x.max_sort_at),
-    last_seq = x.last_seq,
-    updated_at = @now
+insert into partitions ( -- each row is there, and its key conflicts: an update from rows may read the whole table
+    updated_at, owner_id, connection_id, stream, version, floor_version, live_count, undated_count, bad_time_count,
+    min_sort_at, max_sort_at, last_seq, created_at
+)
+select
+    cast(@now as timestamptz), cast(@owner_id as text), p.connection_id, p.stream, x.version, p.floor_version, x.live_count,
+    x.undated_count, x.bad_time_count, from_us(x.min_sort_at), from_us(x.max_sort_at), x.last_seq, p.created_at
 from json_to_recordset(cast(cast(@rows as text) as json)) as x(
     connection_id text, stream text, version bigint, live_count bigint, undated_count bigint, bad_time_count bigint,
     min_sort_at bigint, max_sort_at bigint, last_seq bigint
 )
-where partitions.connection_id = x.connection_id
-    and partitions.stream = x.stream
-    and partitions.owner_id || '' = @owner_id;
+cross join lateral (
+    select i.*
+    from partitions i
+    where i.connection_id = x.connection_id
+        and i.stream = x.stream
+        and i.owner_id || '' = @owner_id
+    limit 1
+) p
+on conflict (connection_id, stream) do update
+set version = excluded.version,
+    live_count = excluded.live_count,
+    undated_count = excluded.undated_count,
+    bad_time_count = excluded.bad_time_count,
+    min_sort_at = excluded.min_sort_at,
+    max_sort_at = excluded.max_sort_at,
+    last_seq = excluded.last_seq,
+    updated_at = excluded.updated_at;
 
 -- name: PartitionSetTimes :execrows
 -- Looks for the earliest and the latest record of the partitions of a JSON list
 -- of {connection_id, stream}. Index records_by_time.
-update partitions
-set min_sort_at = (
+insert into partitions ( -- each row is there, and its key conflicts: an update from rows may read the whole table
+    min_sort_at, max_sort_at, owner_id, connection_id, stream, version, floor_version, live_count, undated_count,
+    bad_time_count, last_seq, created_at, updated_at
+)
+select
+    (
         select r.sort_at
         from records r
-        where r.connection_id = partitions.connection_id
-            and r.stream = partitions.stream
+        where r.connection_id = p.connection_id
+            and r.stream = p.stream
             and r.deleted_at is null
             and r.sort_at > @undated
         order by r.connection_id, r.stream, r.sort_at, r.id
         limit 1
     ),
-    max_sort_at = (
+    (
         select r.sort_at
         from records r
-        where r.connection_id = partitions.connection_id
-            and r.stream = partitions.stream
+        where r.connection_id = p.connection_id
+            and r.stream = p.stream
             and r.deleted_at is null
             and r.sort_at > @undated
         order by r.connection_id desc, r.stream desc, r.sort_at desc, r.id desc
         limit 1
-    )
+    ),
+    cast(@owner_id as text), p.connection_id, p.stream, p.version, p.floor_version, p.live_count, p.undated_count,
+    p.bad_time_count, p.last_seq, p.created_at, p.updated_at
 from json_to_recordset(cast(cast(@rows as text) as json)) as x(connection_id text, stream text)
-where partitions.connection_id = x.connection_id
-    and partitions.stream = x.stream
-    and partitions.owner_id || '' = @owner_id;
+cross join lateral (
+    select i.*
+    from partitions i
+    where i.connection_id = x.connection_id
+        and i.stream = x.stream
+        and i.owner_id || '' = @owner_id
+    limit 1
+) p
+on conflict (connection_id, stream) do update
+set min_sort_at = excluded.min_sort_at,
+    max_sort_at = excluded.max_sort_at;

@@ -13,7 +13,13 @@ from json_to_recordset(cast(cast(@rows as text) as json)) as x(
     stream text, version bigint, record_id text, key text, data text, search text, emitted_at bigint, sort_at bigint,
     dated_by text, deleted boolean, seq bigint, superseded_seq bigint
 )
-left join records r on r.id = x.record_id;
+left join lateral (
+    select i.data, i.search
+    from records i
+    where i.id = x.record_id
+        and i.owner_id || '' = @owner_id
+    limit 1
+) r on true;
 
 -- name: VersionKeep :execrows
 -- Copies the present versions of the records of a JSON list of {id,
@@ -26,5 +32,10 @@ select
     r.connection_id, r.stream, r.version, r.id, r.owner_id, r.key, r.data, r.search, r.emitted_at, r.sort_at, r.dated_by,
     r.deleted_at is not null, r.seq, x.superseded_seq, r.updated_at, cast(@now as timestamptz)
 from json_to_recordset(cast(cast(@rows as text) as json)) as x(id text, superseded_seq bigint)
-join records r on r.id = x.id
-where r.owner_id || '' = @owner_id;
+cross join lateral (
+    select i.*
+    from records i
+    where i.id = x.id
+        and i.owner_id || '' = @owner_id
+    limit 1
+) r;

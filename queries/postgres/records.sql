@@ -20,38 +20,53 @@ select
     r.id, r.stream, r.key, r.hash, r.emitted_at, r.sort_at, r.dated_by, r.bad_time, r.seq, r.version,
     r.seen_generation, r.updated_at, r.deleted_at
 from json_to_recordset(cast(cast(@rows as text) as json)) as x(stream text, key text)
-cross join lateral (
+cross join lateral ( -- its limit keeps it a seek for each row; its order, in that index alone
     select i.*
     from records i
     where i.connection_id = @connection_id
         and i.stream = x.stream
-        and i.key = x.key
+        and i.key >= x.key
+        and i.key <= x.key
         and i.owner_id || '' = @owner_id
+    order by i.key
     limit 1
 ) r;
 
 -- name: RecordSetMany :execrows
 -- Brings the records of a JSON list to another version, times in microseconds.
 -- One whose data are null keeps its data.
-update records
-set data = coalesce(cast(x.data as json), records.data),
-    hash = x.hash,
-    search = coalesce(x.search, records.search),
-    emitted_at = from_us(x.emitted_at),
-    sort_at = from_us(x.sort_at),
-    dated_by = x.dated_by,
-    bad_time = x.bad_time,
-    seq = x.seq,
-    version = x.version,
-    seen_generation = x.seen_generation,
-    updated_at = @now,
-    deleted_at = from_us(x.deleted_at)
+insert into records ( -- each row is there, and its id conflicts: an update from rows may read the whole table
+    updated_at, owner_id, id, connection_id, stream, key, data, hash, search, emitted_at, sort_at, dated_by, bad_time,
+    first_seq, seq, version, seen_generation, created_at, deleted_at
+)
+select
+    cast(@now as timestamptz), cast(@owner_id as text), r.id, r.connection_id, r.stream, r.key,
+    coalesce(cast(x.data as json), r.data), x.hash, coalesce(x.search, r.search), from_us(x.emitted_at), from_us(x.sort_at),
+    x.dated_by, x.bad_time, r.first_seq, x.seq, x.version, x.seen_generation, r.created_at, from_us(x.deleted_at)
 from json_to_recordset(cast(cast(@rows as text) as json)) as x(
     id text, data text, hash text, search text, emitted_at bigint, sort_at bigint, dated_by text,
     bad_time boolean, seq bigint, version bigint, seen_generation bigint, deleted_at bigint
 )
-where records.id = x.id
-    and records.owner_id || '' = @owner_id;
+cross join lateral (
+    select i.*
+    from records i
+    where i.id = x.id
+        and i.owner_id || '' = @owner_id
+    limit 1
+) r
+on conflict (id) do update
+set data = excluded.data,
+    hash = excluded.hash,
+    search = excluded.search,
+    emitted_at = excluded.emitted_at,
+    sort_at = excluded.sort_at,
+    dated_by = excluded.dated_by,
+    bad_time = excluded.bad_time,
+    seq = excluded.seq,
+    version = excluded.version,
+    seen_generation = excluded.seen_generation,
+    updated_at = excluded.updated_at,
+    deleted_at = excluded.deleted_at;
 
 -- name: RecordSetSeen :execrows
 -- Notes that the full refresh of that generation saw the records of a JSON list of ids.

@@ -4,7 +4,7 @@
 insert into day_counts (owner_id, day, connection_id, stream, n)
 select @owner_id, x.value ->> '$.day', @connection_id, x.value ->> '$.stream', (x.value ->> '$.n') + coalesce(d.n, 0)
 from json_each(cast(@rows as text)) x
-left join day_counts d on d.connection_id = @connection_id and d.stream = x.value ->> '$.stream' and d.day = x.value ->> '$.day'
+left join day_counts d on d.connection_id = @connection_id and d.stream = x.value ->> '$.stream' and d.day = x.value ->> '$.day' and d.owner_id || '' = @owner_id
 where true
 on conflict (connection_id, stream, day) do update
 set n = excluded.n;

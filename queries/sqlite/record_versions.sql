@@ -11,7 +11,7 @@ select
     x.value ->> '$.sort_at', x.value ->> '$.dated_by', x.value ->> '$.deleted', x.value ->> '$.seq',
     x.value ->> '$.superseded_seq', @now, @now
 from json_each(cast(@rows as text)) x
-left join records r on r.id = x.value ->> '$.record_id';
+left join records r on r.id = x.value ->> '$.record_id' and r.owner_id || '' = @owner_id;
 
 -- name: VersionKeep :execrows
 -- Copies the present versions of the records of a JSON list of {id,
