@@ -26,7 +26,7 @@ import (
 const (
 	MaxLine       = 1 << 20 // bytes of a line, without its end
 	MaxChunkLines = 1000    // lines of a chunk
-	MaxChunkBytes = 8 << 20 // bytes of a chunk's lines
+	MaxChunkBytes = 1 << 20 // bytes of a chunk's lines
 	MaxKey        = 512     // bytes of a record's key
 	MaxCheckpoint = 256 << 10
 	MaxNamed      = 1000 // refused lines that an answer names; it counts all

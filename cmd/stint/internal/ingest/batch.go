@@ -51,6 +51,9 @@ func Lines(ctx context.Context, r io.Reader, limit int) <-chan Line {
 	return out
 }
 
+// maxBody is how large a batch may be, in bytes.
+const maxBody = 8 << 20
+
 // Batch is what goes in one request.
 type Batch struct {
 	N     int // of the batch, from 1
@@ -60,7 +63,7 @@ type Batch struct {
 
 // Fits tells whether the batch has room for that line too.
 func (b *Batch) Fits(line []byte) bool {
-	return len(b.Lines) < records.MaxChunkLines && len(b.Body)+len(line)+1 <= records.MaxChunkBytes
+	return len(b.Lines) < records.MaxChunkLines && len(b.Body)+len(line)+1 <= maxBody
 }
 
 // Add adds a line of the input.

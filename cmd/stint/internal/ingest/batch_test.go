@@ -18,7 +18,7 @@ func cut(t *testing.T, input string) (all, ids, long []string) {
 	err := Each(t.Context(), lines, func(b *Batch) error {
 		all = append(all, fmt.Sprintf("%d: %d-%d of %d", b.N, b.Lines[0], b.Lines[len(b.Lines)-1], len(b.Lines)))
 		ids = append(ids, b.id(""))
-		if n := strings.Count(string(b.Body), "\n"); n != len(b.Lines) || len(b.Body) > records.MaxChunkBytes {
+		if n := strings.Count(string(b.Body), "\n"); n != len(b.Lines) || len(b.Body) > maxBody {
 			t.Errorf("batch %d has %d lines and %d bytes for %d", b.N, n, len(b.Body), len(b.Lines))
 		}
 		return nil
