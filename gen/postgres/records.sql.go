@@ -47,17 +47,15 @@ select
     r.id, r.stream, r.key, r.hash, r.emitted_at, r.sort_at, r.dated_by, r.bad_time, r.seq, r.version,
     r.seen_generation, r.updated_at, r.deleted_at
 from json_to_recordset(cast(cast($1 as text) as json)) as x(stream text, key text)
-cross join lateral ( -- its limit keeps it a seek for each row; its order, in that index alone
+cross join lateral ( -- its limit keeps it a seek for each row; its bounds and order, in that index alone
     select i.id, i.owner_id, i.connection_id, i.stream, i.key, i.data, i.hash, i.search, i.emitted_at, i.sort_at, i.dated_by, i.bad_time, i.first_seq, i.seq, i.version, i.seen_generation, i.created_at, i.updated_at, i.deleted_at
     from records i
-    where i.connection_id = $2
-        and i.stream = x.stream
-        and i.key >= x.key
-        and i.key <= x.key
-        and i.owner_id || '' = $3
-    order by i.key
+    where (i.connection_id, i.stream, i.key) >= (cast($2 as text), x.stream, x.key)
+        and (i.connection_id, i.stream, i.key) <= (cast($2 as text), x.stream, x.key)
+    order by i.connection_id, i.stream, i.key
     limit 1
 ) r
+where r.owner_id || '' = cast($3 as text)
 `
 
 type RecordListByKeysParams = model.RecordListByKeysParams

@@ -20,17 +20,15 @@ select
     r.id, r.stream, r.key, r.hash, r.emitted_at, r.sort_at, r.dated_by, r.bad_time, r.seq, r.version,
     r.seen_generation, r.updated_at, r.deleted_at
 from json_to_recordset(cast(cast(@rows as text) as json)) as x(stream text, key text)
-cross join lateral ( -- its limit keeps it a seek for each row; its order, in that index alone
+cross join lateral ( -- its limit keeps it a seek for each row; its bounds and order, in that index alone
     select i.*
     from records i
-    where i.connection_id = @connection_id
-        and i.stream = x.stream
-        and i.key >= x.key
-        and i.key <= x.key
-        and i.owner_id || '' = @owner_id
-    order by i.key
+    where (i.connection_id, i.stream, i.key) >= (cast(@connection_id as text), x.stream, x.key)
+        and (i.connection_id, i.stream, i.key) <= (cast(@connection_id as text), x.stream, x.key)
+    order by i.connection_id, i.stream, i.key
     limit 1
-) r;
+) r
+where r.owner_id || '' = cast(@owner_id as text);
 
 -- name: RecordSetMany :execrows
 -- Brings the records of a JSON list to another version, times in microseconds.

@@ -9,9 +9,6 @@ var residual = map[string]string{
 	"JobLockOverdue": "j.lease_expires_at",
 	// The same of runs of connections: the partial index holds running ones only.
 	"RunListOverdue": "runs.lease_expires_at",
-	// Both bounds of the key are one text, so the seek finds one row at most; by
-	// equality another index of the partition might be read through.
-	"RecordListByKeys": "i.owner_id",
 	// The attempts of one job, the latest first.
 	"RunGetByToken": "runs.token_hash",
 }
