@@ -199,3 +199,21 @@ func TestBodyThatNobodyWantsIsNotRead(t *testing.T) {
 		}
 	})
 }
+
+// An answer names the first thousand refused lines, and counts the rest; those that
+// the quarantine has no room for have no id.
+func TestAnswerNamesSoManyRefusedLines(t *testing.T) {
+	each(t, func(f *fixture) {
+		var body strings.Builder
+		for i := range 10_000 {
+			fmt.Fprintf(&body, "{%d\n", i)
+		}
+		got := f.send(f.api(records.MaxChunkLines, nil), "", body.String()+notes(0, 1))
+		last := fmt.Sprintf("rejected.%d.", records.MaxNamed-1)
+		f.answered(got, 200, map[string]string{"rejected_count": "10000", "accepted": "1", "lines": "10001", last + "index": "999", last + "rejection_id": "<nil>"})
+		if n := got.Len("rejected"); n != records.MaxNamed || got.Str(fmt.Sprintf("rejected.%d.rejection_id", records.MaxConnectionRejections-1)) == "" {
+			f.Errorf("%d lines are named", n)
+		}
+		f.recount()
+	})
+}
