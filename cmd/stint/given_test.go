@@ -70,6 +70,7 @@ var remoteCommands = map[string]string{
 	"source resume":   "conn_1",
 	"source revoke":   "conn_1",
 	"source delete":   "conn_1",
+	"source import":   "{file} --connection c",
 	"healthcheck":     "",
 }
 

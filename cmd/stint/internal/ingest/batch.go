@@ -11,7 +11,6 @@ import (
 	"io"
 
 	"github.com/stint-run/stint/server/ndjson"
-	"github.com/stint-run/stint/server/records"
 )
 
 // Line is a line of the input that is not blank. Raw is nil when it is too long. Err,
@@ -54,6 +53,13 @@ func Lines(ctx context.Context, r io.Reader, limit int) <-chan Line {
 // maxBody is how large a batch may be, in bytes.
 const maxBody = 8 << 20
 
+// Bounds of a batch. A server that is asked for no more answers soon, and a batch
+// that is sent again costs little.
+const (
+	maxLines = 1000
+	maxBytes = 8 << 20
+)
+
 // Batch is what goes in one request.
 type Batch struct {
 	N     int // of the batch, from 1
@@ -63,7 +69,7 @@ type Batch struct {
 
 // Fits tells whether the batch has room for that line too.
 func (b *Batch) Fits(line []byte) bool {
-	return len(b.Lines) < records.MaxChunkLines && len(b.Body)+len(line)+1 <= maxBody
+	return len(b.Lines) < maxLines && len(b.Body)+len(line)+1 <= maxBody
 }
 
 // Add adds a line of the input.
