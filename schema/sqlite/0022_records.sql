@@ -89,12 +89,14 @@ create table records (
         and deleted_at between -62104060800000000 and 253402300799999999
     )
 ) strict;
--- RecordListByKeys, RecordWalkUnseen: one row for each key of a partition.
+-- RecordListByKeys, RecordListBehind: one row for each key of a partition.
 create unique index records_key on records (connection_id, stream, key);
 -- RecordChanges
 create index records_by_version on records (connection_id, stream, version);
 -- PartitionSetTimes
 create index records_by_time on records (connection_id, stream, sort_at, id) where deleted_at is null;
+-- RecordListDeleted
+create index records_deleted on records (deleted_at, id) where deleted_at is not null;
 
 -- The versions that later ones superseded, until the sweep removes them.
 create table record_versions (
