@@ -34,12 +34,36 @@ var effects = map[string]struct {
 	},
 	"connection-run-reaper": {
 		func(b *background) {
-			b.Call("PUT", "/v1/connectors/gone", `{"manifest":{"streams":[{"name":"notes","semantics":"mutable_state","primary_key":["id"]}]}}`)
-			b.Must(201, "/v1/connections", `{"connector_id":"gone"}`)
+			b.connected("gone")
 			b.Must(201, "/v1/runs", `{"connection_id":"gone","kind":"manual"}`)
 			dbtest.Past(b.t, b.Store, "runs", "lease_expires_at", time.Hour)
 		},
 		func(b *background) bool { return b.count("runs", "kind = 'manual' and status = 'abandoned'") == 1 },
+	},
+	"refresh-remover": {
+		func(b *background) {
+			b.connected("refreshed")
+			b.Must(200, "/v1/connections/refreshed/records", `[{"stream":"notes","data":{"id":"unseen"}}]`)
+			run := b.Must(201, "/v1/runs", `{"connection_id":"refreshed","kind":"manual","full_refresh":["notes"]}`).Str("run.id")
+			b.Must(200, "/v1/runs/"+run+"/finish", `{"generation":1,"status":"succeeded"}`)
+		},
+		func(b *background) bool { return b.count("records", "key = 'unseen' and deleted_at is not null") == 1 },
+	},
+	"record-sweeper": {
+		func(b *background) {
+			b.connected("swept")
+			b.Must(200, "/v1/connections/swept/records", `[{"stream":"notes","data":{"id":"swept"}},{"stream":"notes","op":"delete","key":"swept"}]`)
+			dbtest.Past(b.t, b.Store, "records", "deleted_at", 31*24*time.Hour)
+		},
+		func(b *background) bool { return b.count("records", "key = 'swept'") == 0 },
+	},
+	"connection-remover": {
+		func(b *background) {
+			b.connected("deleted")
+			b.Must(200, "/v1/connections/deleted/records", `[{"stream":"notes","data":{"id":"deleted"}}]`)
+			b.Call("DELETE", "/v1/connections/deleted", "")
+		},
+		func(b *background) bool { return b.count("records", "key = 'deleted'") == 0 },
 	},
 	"queue-figures": {
 		func(b *background) { b.Must(201, "/v1/jobs", `{"kind":"measured"}`) },
@@ -184,6 +208,12 @@ func (b *background) loop(name string) (l struct {
 func (b *background) claim(worker string) {
 	b.Must(201, "/v1/jobs", `{"kind":"`+worker+`"}`)
 	b.Must(200, "/v1/jobs/claim", `{"worker":"`+worker+`","kinds":["`+worker+`"]}`)
+}
+
+// connected makes a connector with the stream notes, and a connection of it.
+func (b *background) connected(connector string) {
+	b.Call("PUT", "/v1/connectors/"+connector, `{"manifest":{"streams":[{"name":"notes","semantics":"mutable_state","primary_key":["id"]}]}}`)
+	b.Must(201, "/v1/connections", `{"connector_id":"`+connector+`"}`)
 }
 
 func (b *background) count(table, where string) int64 {

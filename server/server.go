@@ -43,6 +43,10 @@ type Config struct {
 	// control.DefaultKeyTTL. Replicas of a database have the same.
 	IdempotencyTTL time.Duration
 
+	// TTLs are how long superseded versions, deleted records and batches are kept; 0
+	// is the default of each.
+	TTLs records.TTLs
+
 	// Notify, unless nil, hears Ready once the server serves, and Stopping when it
 	// begins to drain.
 	Notify func(state string)
@@ -97,6 +101,14 @@ func (c Config) reapEvery() time.Duration {
 	return c.ReapEvery
 }
 
+func (c Config) ttls() records.TTLs {
+	return records.TTLs{
+		Superseded: cmp.Or(c.TTLs.Superseded, records.DefaultSupersededTTL),
+		Tombstone:  cmp.Or(c.TTLs.Tombstone, records.DefaultTombstoneTTL),
+		Batch:      cmp.Or(c.TTLs.Batch, records.DefaultBatchTTL),
+	}
+}
+
 // Server is one replica.
 type Server struct {
 	api    *web.API
@@ -116,7 +128,7 @@ func New(c Config, s *store.Store, cursorKey []byte) *Server {
 	hub := jobs.NewHub(bus)
 	hub.PollEvery = cmp.Or(c.PollEvery, hub.PollEvery)
 	runner := newRunner(c, s, slices.Concat(control.StoreLoops(s), []control.Loop{verifier.Loop(), control.SweepLoop(ttl)}, control.LoginLoops(),
-		workers.Loops(), jobs.Loops(hub, c.reapEvery(), c.Log), []control.Loop{jobs.FiguresLoop(measured.SetQueue), sources.ReapLoop()})...)
+		workers.Loops(), jobs.Loops(hub, c.reapEvery(), c.Log), []control.Loop{jobs.FiguresLoop(measured.SetQueue), sources.ReapLoop()}, records.Loops(c.ttls()))...)
 	if runner != nil {
 		measured.Watch(s, runner, bus)
 	}

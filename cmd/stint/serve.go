@@ -16,6 +16,7 @@ import (
 	"github.com/stint-run/stint/server"
 	"github.com/stint-run/stint/server/control"
 	"github.com/stint-run/stint/server/jobs"
+	"github.com/stint-run/stint/server/records"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -28,6 +29,7 @@ type serveFlags struct {
 	maxConns        int
 	listenURL       string
 	keyTTL          time.Duration
+	ttls            records.TTLs
 	drainDelay      time.Duration
 	certFile        string
 	keyFile         string
@@ -60,10 +62,13 @@ func serveCmd(g *globals) *cobra.Command {
 	flags.DurationVar(&f.drainDelay, "drain-delay", time.Second, "how long a stopping server goes on accepting, unready, so that load balancers and workers hear of it")
 	flags.DurationVar(&f.reapEvery, "reap-every", jobs.ReapEvery, "time between two looks for jobs whose lease ran out, 100ms to 10m; another replica takes over after three of them")
 	flags.DurationVar(&f.keyTTL, "idempotency-ttl", control.DefaultKeyTTL, "how long an Idempotency-Key holds its answer, from 1m to 720h; the same in all replicas")
+	flags.DurationVar(&f.ttls.Superseded, "superseded-ttl", records.DefaultSupersededTTL, "how long a version of a record is kept once a later one took its place, 1h to 8760h")
+	flags.DurationVar(&f.ttls.Tombstone, "tombstone-ttl", records.DefaultTombstoneTTL, "how long a deleted record is kept, for those who follow changes, 1h to 8760h")
+	flags.DurationVar(&f.ttls.Batch, "batch-ttl", records.DefaultBatchTTL, "how long a batch of records is kept once nothing more comes for it, and may be sent again, 1h to 8760h")
 	flags.StringVar(&f.certFile, "tls-cert", "", "PEM file with the certificate chain: serve the API over HTTPS; read again when it changes")
 	flags.StringVar(&f.keyFile, "tls-key", "", "PEM file with the certificate's key")
 	flags.StringSliceVar(&f.proxies, "trusted-proxy", nil, "addresses or networks of proxies whose X-Forwarded-For and X-Forwarded-Proto count, separated by commas")
-	for _, name := range []string{"tls-cert", "tls-key", "trusted-proxy", "addr", "admin-addr", "migrate", "sqlite-durability", "pg-exec-mode", "pg-max-conns", "db-listen", "drain-delay", "reap-every", "idempotency-ttl"} {
+	for _, name := range []string{"tls-cert", "tls-key", "trusted-proxy", "addr", "admin-addr", "migrate", "sqlite-durability", "pg-exec-mode", "pg-max-conns", "db-listen", "drain-delay", "reap-every", "idempotency-ttl", "superseded-ttl", "tombstone-ttl", "batch-ttl"} {
 		configurable(flags, name)
 	}
 	emptyCounts(flags, "admin-addr")
@@ -86,12 +91,15 @@ func serve(ctx context.Context, g *globals, f *serveFlags) error {
 	if err := f.checkListen(g); err != nil {
 		return err
 	}
-	config := server.Config{Version: version(), Log: log, URL: g.DB, Migrate: mode, DrainDelay: f.drainDelay, ReapEvery: f.reapEvery, IdempotencyTTL: f.keyTTL}
+	config := server.Config{Version: version(), Log: log, URL: g.DB, Migrate: mode, DrainDelay: f.drainDelay, ReapEvery: f.reapEvery, IdempotencyTTL: f.keyTTL, TTLs: f.ttls}
 	if err := config.Check(); err != nil || f.reapEvery == 0 {
 		return usage(fmt.Errorf("--reap-every is 100ms to 10m, not %v", f.reapEvery))
 	}
 	if err := control.CheckKeyTTL(f.keyTTL); err != nil {
 		return usage(fmt.Errorf("--idempotency-ttl (STINT_IDEMPOTENCY_TTL): %w", err))
+	}
+	if err := f.ttls.Check(); err != nil {
+		return usage(err)
 	}
 	config.Notify = func(state string) { tellSystemd(state, log) }
 	if config.TrustedProxies, err = networks(f.proxies); err != nil {

@@ -17,6 +17,24 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for ChangeOp.
+const (
+	ChangeOpDelete ChangeOp = "delete"
+	ChangeOpUpsert ChangeOp = "upsert"
+)
+
+// Valid indicates whether the value is a known member of the ChangeOp enum.
+func (e ChangeOp) Valid() bool {
+	switch e {
+	case ChangeOpDelete:
+		return true
+	case ChangeOpUpsert:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ClaimedState.
 const (
 	ClaimedStateCancelled ClaimedState = "cancelled"
@@ -611,6 +629,72 @@ func (e RejectedCode) Valid() bool {
 	}
 }
 
+// Defines values for RejectionCode.
+const (
+	RejectionCodeInvalidJSON   RejectionCode = "invalid_json"
+	RejectionCodeInvalidRecord RejectionCode = "invalid_record"
+	RejectionCodeKeyMismatch   RejectionCode = "key_mismatch"
+	RejectionCodeKeyMissing    RejectionCode = "key_missing"
+	RejectionCodeKeyTooLong    RejectionCode = "key_too_long"
+	RejectionCodeLineTooLarge  RejectionCode = "line_too_large"
+	RejectionCodeUnknownStream RejectionCode = "unknown_stream"
+)
+
+// Valid indicates whether the value is a known member of the RejectionCode enum.
+func (e RejectionCode) Valid() bool {
+	switch e {
+	case RejectionCodeInvalidJSON:
+		return true
+	case RejectionCodeInvalidRecord:
+		return true
+	case RejectionCodeKeyMismatch:
+		return true
+	case RejectionCodeKeyMissing:
+		return true
+	case RejectionCodeKeyTooLong:
+		return true
+	case RejectionCodeLineTooLarge:
+		return true
+	case RejectionCodeUnknownStream:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RejectionDetailCode.
+const (
+	RejectionDetailCodeInvalidJSON   RejectionDetailCode = "invalid_json"
+	RejectionDetailCodeInvalidRecord RejectionDetailCode = "invalid_record"
+	RejectionDetailCodeKeyMismatch   RejectionDetailCode = "key_mismatch"
+	RejectionDetailCodeKeyMissing    RejectionDetailCode = "key_missing"
+	RejectionDetailCodeKeyTooLong    RejectionDetailCode = "key_too_long"
+	RejectionDetailCodeLineTooLarge  RejectionDetailCode = "line_too_large"
+	RejectionDetailCodeUnknownStream RejectionDetailCode = "unknown_stream"
+)
+
+// Valid indicates whether the value is a known member of the RejectionDetailCode enum.
+func (e RejectionDetailCode) Valid() bool {
+	switch e {
+	case RejectionDetailCodeInvalidJSON:
+		return true
+	case RejectionDetailCodeInvalidRecord:
+		return true
+	case RejectionDetailCodeKeyMismatch:
+		return true
+	case RejectionDetailCodeKeyMissing:
+		return true
+	case RejectionDetailCodeKeyTooLong:
+		return true
+	case RejectionDetailCodeLineTooLarge:
+		return true
+	case RejectionDetailCodeUnknownStream:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RenameBodyForge.
 const (
 	RenameBodyForgeForgejo RenameBodyForge = "forgejo"
@@ -1083,6 +1167,56 @@ type ByHandAnswer struct {
 	Job Job `json:"job"`
 }
 
+// Change defines model for Change.
+type Change struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// Data Null for a delete.
+	Data      interface{} `json:"data"`
+	DeletedAt *time.Time  `json:"deleted_at"`
+	EmittedAt *time.Time  `json:"emitted_at"`
+	ID        string      `json:"id"`
+	Key       string      `json:"key"`
+	Op        ChangeOp    `json:"op"`
+
+	// SortAt When it happened, to the source; null without a date.
+	SortAt    *time.Time `json:"sort_at"`
+	UpdatedAt time.Time  `json:"updated_at"`
+
+	// Version Counts the changes of the stream.
+	Version int64 `json:"version"`
+}
+
+// ChangeOp defines model for Change.Op.
+type ChangeOp string
+
+// Changes defines model for Changes.
+type Changes struct {
+	Data []Change `json:"data"`
+
+	// HasMore There is more now; without it, ask again later.
+	HasMore bool `json:"has_more"`
+
+	// NextSince Where to go on, also when there is no more.
+	NextSince string `json:"next_since"`
+}
+
+// Checkpoint defines model for Checkpoint.
+type Checkpoint struct {
+	// Checkpoint As it was sent.
+	Checkpoint interface{} `json:"checkpoint"`
+	RunID      *string     `json:"run_id"`
+
+	// Stream Null: of all streams.
+	Stream    *string   `json:"stream"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// Checkpoints defines model for Checkpoints.
+type Checkpoints struct {
+	Data []Checkpoint `json:"data"`
+}
+
 // ClaimAnswer defines model for ClaimAnswer.
 type ClaimAnswer struct {
 	// Jobs Empty when nothing is due.
@@ -1492,6 +1626,11 @@ type Device struct {
 	Device         string     `json:"device"`
 	LastAcceptedAt *time.Time `json:"last_accepted_at"`
 	LastBatchID    *string    `json:"last_batch_id"`
+}
+
+// Discarded defines model for Discarded.
+type Discarded struct {
+	Discarded int64 `json:"discarded"`
 }
 
 // Ended defines model for Ended.
@@ -2175,6 +2314,52 @@ type Rejected struct {
 // RejectedCode defines model for Rejected.Code.
 type RejectedCode string
 
+// Rejection defines model for Rejection.
+type Rejection struct {
+	BatchID   *string       `json:"batch_id"`
+	Code      RejectionCode `json:"code"`
+	CreatedAt time.Time     `json:"created_at"`
+	Detail    string        `json:"detail"`
+	ID        string        `json:"id"`
+
+	// Index Of the line in its body, from 0.
+	Index     int64   `json:"index"`
+	LineBytes int64   `json:"line_bytes"`
+	RunID     *string `json:"run_id"`
+	Stream    *string `json:"stream"`
+}
+
+// RejectionCode defines model for Rejection.Code.
+type RejectionCode string
+
+// RejectionDetail defines model for RejectionDetail.
+type RejectionDetail struct {
+	BatchID   *string             `json:"batch_id"`
+	Code      RejectionDetailCode `json:"code"`
+	CreatedAt time.Time           `json:"created_at"`
+	Detail    string              `json:"detail"`
+	ID        string              `json:"id"`
+
+	// Index Of the line in its body, from 0.
+	Index int64 `json:"index"`
+
+	// Line Its bytes as they came, in base64; null for one that was too long to be held.
+	Line      *string `json:"line"`
+	LineBytes int64   `json:"line_bytes"`
+	RunID     *string `json:"run_id"`
+	Stream    *string `json:"stream"`
+}
+
+// RejectionDetailCode defines model for RejectionDetail.Code.
+type RejectionDetailCode string
+
+// RejectionPage defines model for RejectionPage.
+type RejectionPage struct {
+	Data       []Rejection `json:"data"`
+	HasMore    bool        `json:"has_more"`
+	NextCursor *string     `json:"next_cursor"`
+}
+
 // ReleaseJobRequest defines model for ReleaseJobRequest.
 type ReleaseJobRequest struct {
 	LeaseToken string `json:"lease_token"`
@@ -2554,6 +2739,17 @@ type RenameConnectionParams struct {
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
+// ListChangesParams defines parameters for ListChanges.
+type ListChangesParams struct {
+	Stream string `form:"stream" json:"stream"`
+
+	// Since next_since of the answer before; absent: from the beginning.
+	Since *string `form:"since,omitempty" json:"since,omitempty"`
+
+	// Limit How many changes an answer holds at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // PauseConnectionParams defines parameters for PauseConnection.
 type PauseConnectionParams struct {
 	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
@@ -2579,6 +2775,27 @@ type IngestRecordsParams struct {
 
 	// ContentSHA256 SHA-256 of the body before it is compressed, in lower-case hexadecimal. Required with batch_id.
 	ContentSHA256 *string `json:"Content-SHA256,omitempty"`
+}
+
+// DiscardRejectionsParams defines parameters for DiscardRejections.
+type DiscardRejectionsParams struct {
+	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ListRejectionsParams defines parameters for ListRejections.
+type ListRejectionsParams struct {
+	// Limit How many items a page holds at most.
+	Limit int64 `form:"limit" json:"limit"`
+
+	// Cursor next_cursor of the page before. It belongs to one list, filter and order.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// DiscardRejectionParams defines parameters for DiscardRejection.
+type DiscardRejectionParams struct {
+	// IdempotencyKey 1 to 255 visible ASCII characters. A repeated request with the same key has one effect, and gets the first one's answer with Idempotent-Replayed: true.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ResumeConnectionParams defines parameters for ResumeConnection.
@@ -3102,6 +3319,18 @@ type ClientInterface interface {
 	// Corresponds with PATCH /v1/connections/{connection} (the `RenameConnection` operationId).
 	RenameConnection(ctx context.Context, connection string, params *RenameConnectionParams, body RenameConnectionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListChanges Follow what changes of a stream
+	//
+	// Each record once, in its latest version, by version; deletions too. Pass next_since on as since, whether or not there is more.
+	//
+	// Corresponds with GET /v1/connections/{connection}/changes (the `ListChanges` operationId).
+	ListChanges(ctx context.Context, connection string, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListCheckpoints List how far a connection's streams were read
+	//
+	// Corresponds with GET /v1/connections/{connection}/checkpoints (the `ListCheckpoints` operationId).
+	ListCheckpoints(ctx context.Context, connection string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// PauseConnection Hold a connection's runs back
 	//
 	// Corresponds with POST /v1/connections/{connection}/pause (the `PauseConnection` operationId).
@@ -3124,6 +3353,26 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/connections/{connection}/records (the `IngestRecords` operationId).
 	IngestRecords(ctx context.Context, connection string, params *IngestRecordsParams, body IngestRecordsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DiscardRejections Discard all refused lines of a connection
+	//
+	// Corresponds with DELETE /v1/connections/{connection}/rejections (the `DiscardRejections` operationId).
+	DiscardRejections(ctx context.Context, connection string, params *DiscardRejectionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRejections List refused lines of a connection, newest first
+	//
+	// Corresponds with GET /v1/connections/{connection}/rejections (the `ListRejections` operationId).
+	ListRejections(ctx context.Context, connection string, params *ListRejectionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DiscardRejection Discard a refused line
+	//
+	// Corresponds with DELETE /v1/connections/{connection}/rejections/{id} (the `DiscardRejection` operationId).
+	DiscardRejection(ctx context.Context, connection string, id string, params *DiscardRejectionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRejection Get a refused line with its bytes
+	//
+	// Corresponds with GET /v1/connections/{connection}/rejections/{id} (the `GetRejection` operationId).
+	GetRejection(ctx context.Context, connection string, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ResumeConnection Let a paused connection go on
 	//
@@ -3737,6 +3986,38 @@ func (c *Client) RenameConnection(ctx context.Context, connection string, params
 	return c.Client.Do(req)
 }
 
+// ListChanges Follow what changes of a stream
+//
+// Each record once, in its latest version, by version; deletions too. Pass next_since on as since, whether or not there is more.
+//
+// Corresponds with GET /v1/connections/{connection}/changes (the `ListChanges` operationId).
+func (c *Client) ListChanges(ctx context.Context, connection string, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListChangesRequest(c.Server, connection, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListCheckpoints List how far a connection's streams were read
+//
+// Corresponds with GET /v1/connections/{connection}/checkpoints (the `ListCheckpoints` operationId).
+func (c *Client) ListCheckpoints(ctx context.Context, connection string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCheckpointsRequest(c.Server, connection)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // PauseConnection Hold a connection's runs back
 //
 // Corresponds with POST /v1/connections/{connection}/pause (the `PauseConnection` operationId).
@@ -3780,6 +4061,66 @@ func (c *Client) IngestRecordsWithBody(ctx context.Context, connection string, p
 // Corresponds with POST /v1/connections/{connection}/records (the `IngestRecords` operationId).
 func (c *Client) IngestRecords(ctx context.Context, connection string, params *IngestRecordsParams, body IngestRecordsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewIngestRecordsRequest(c.Server, connection, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DiscardRejections Discard all refused lines of a connection
+//
+// Corresponds with DELETE /v1/connections/{connection}/rejections (the `DiscardRejections` operationId).
+func (c *Client) DiscardRejections(ctx context.Context, connection string, params *DiscardRejectionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDiscardRejectionsRequest(c.Server, connection, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRejections List refused lines of a connection, newest first
+//
+// Corresponds with GET /v1/connections/{connection}/rejections (the `ListRejections` operationId).
+func (c *Client) ListRejections(ctx context.Context, connection string, params *ListRejectionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRejectionsRequest(c.Server, connection, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DiscardRejection Discard a refused line
+//
+// Corresponds with DELETE /v1/connections/{connection}/rejections/{id} (the `DiscardRejection` operationId).
+func (c *Client) DiscardRejection(ctx context.Context, connection string, id string, params *DiscardRejectionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDiscardRejectionRequest(c.Server, connection, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRejection Get a refused line with its bytes
+//
+// Corresponds with GET /v1/connections/{connection}/rejections/{id} (the `GetRejection` operationId).
+func (c *Client) GetRejection(ctx context.Context, connection string, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRejectionRequest(c.Server, connection, id)
 	if err != nil {
 		return nil, err
 	}
@@ -5265,6 +5606,121 @@ func NewRenameConnectionRequestWithBody(server string, connection string, params
 	return req, nil
 }
 
+// NewListChangesRequest constructs an http.Request for the ListChanges method
+func NewListChangesRequest(server string, connection string, params *ListChangesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "connection", connection, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/connections/%s/changes", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "stream", params.Stream, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Since != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "since", *params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListCheckpointsRequest constructs an http.Request for the ListCheckpoints method
+func NewListCheckpointsRequest(server string, connection string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "connection", connection, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/connections/%s/checkpoints", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewPauseConnectionRequest constructs an http.Request for the PauseConnection method
 func NewPauseConnectionRequest(server string, connection string, params *PauseConnectionParams) (*http.Request, error) {
 	var err error
@@ -5434,6 +5890,221 @@ func NewIngestRecordsRequestWithBody(server string, connection string, params *I
 			req.Header.Set("Content-SHA256", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewDiscardRejectionsRequest constructs an http.Request for the DiscardRejections method
+func NewDiscardRejectionsRequest(server string, connection string, params *DiscardRejectionsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "connection", connection, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/connections/%s/rejections", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListRejectionsRequest constructs an http.Request for the ListRejections method
+func NewListRejectionsRequest(server string, connection string, params *ListRejectionsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "connection", connection, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/connections/%s/rejections", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDiscardRejectionRequest constructs an http.Request for the DiscardRejection method
+func NewDiscardRejectionRequest(server string, connection string, id string, params *DiscardRejectionParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "connection", connection, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/connections/%s/rejections/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetRejectionRequest constructs an http.Request for the GetRejection method
+func NewGetRejectionRequest(server string, connection string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "connection", connection, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/connections/%s/rejections/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -8476,6 +9147,22 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /v1/connections/{connection} (the `RenameConnection` operationId).
 	RenameConnectionWithResponse(ctx context.Context, connection string, params *RenameConnectionParams, body RenameConnectionJSONRequestBody, reqEditors ...RequestEditorFn) (*RenameConnectionResponse, error)
 
+	// ListChangesWithResponse Follow what changes of a stream
+	//
+	// Each record once, in its latest version, by version; deletions too. Pass next_since on as since, whether or not there is more.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/connections/{connection}/changes (the `ListChanges` operationId).
+	ListChangesWithResponse(ctx context.Context, connection string, params *ListChangesParams, reqEditors ...RequestEditorFn) (*ListChangesResponse, error)
+
+	// ListCheckpointsWithResponse List how far a connection's streams were read
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/connections/{connection}/checkpoints (the `ListCheckpoints` operationId).
+	ListCheckpointsWithResponse(ctx context.Context, connection string, reqEditors ...RequestEditorFn) (*ListCheckpointsResponse, error)
+
 	// PauseConnectionWithResponse Hold a connection's runs back
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -8500,6 +9187,34 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/connections/{connection}/records (the `IngestRecords` operationId).
 	IngestRecordsWithResponse(ctx context.Context, connection string, params *IngestRecordsParams, body IngestRecordsJSONRequestBody, reqEditors ...RequestEditorFn) (*IngestRecordsResponse, error)
+
+	// DiscardRejectionsWithResponse Discard all refused lines of a connection
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/connections/{connection}/rejections (the `DiscardRejections` operationId).
+	DiscardRejectionsWithResponse(ctx context.Context, connection string, params *DiscardRejectionsParams, reqEditors ...RequestEditorFn) (*DiscardRejectionsResponse, error)
+
+	// ListRejectionsWithResponse List refused lines of a connection, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/connections/{connection}/rejections (the `ListRejections` operationId).
+	ListRejectionsWithResponse(ctx context.Context, connection string, params *ListRejectionsParams, reqEditors ...RequestEditorFn) (*ListRejectionsResponse, error)
+
+	// DiscardRejectionWithResponse Discard a refused line
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/connections/{connection}/rejections/{id} (the `DiscardRejection` operationId).
+	DiscardRejectionWithResponse(ctx context.Context, connection string, id string, params *DiscardRejectionParams, reqEditors ...RequestEditorFn) (*DiscardRejectionResponse, error)
+
+	// GetRejectionWithResponse Get a refused line with its bytes
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/connections/{connection}/rejections/{id} (the `GetRejection` operationId).
+	GetRejectionWithResponse(ctx context.Context, connection string, id string, reqEditors ...RequestEditorFn) (*GetRejectionResponse, error)
 
 	// ResumeConnectionWithResponse Let a paused connection go on
 	//
@@ -9299,6 +10014,98 @@ func (r RenameConnectionResponse) ContentType() string {
 	return ""
 }
 
+type ListChangesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Changes
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r ListChangesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListChangesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListChangesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListCheckpointsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Checkpoints
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r ListCheckpointsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListCheckpointsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListCheckpointsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type PauseConnectionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -9393,6 +10200,190 @@ func (r IngestRecordsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r IngestRecordsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DiscardRejectionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Discarded
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r DiscardRejectionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DiscardRejectionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DiscardRejectionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListRejectionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RejectionPage
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRejectionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRejectionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRejectionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DiscardRejectionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Discarded
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r DiscardRejectionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DiscardRejectionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DiscardRejectionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetRejectionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RejectionDetail
+	// ApplicationProblemJSON400 the response for an HTTP 400 `application/problem+json` response
+	ApplicationProblemJSON400 *Problem
+	// ApplicationProblemJSON401 the response for an HTTP 401 `application/problem+json` response
+	ApplicationProblemJSON401 *Problem
+	// ApplicationProblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationProblemJSON403 *Problem
+	// ApplicationProblemJSON404 the response for an HTTP 404 `application/problem+json` response
+	ApplicationProblemJSON404 *Problem
+	// ApplicationProblemJSON409 the response for an HTTP 409 `application/problem+json` response
+	ApplicationProblemJSON409 *Problem
+	// ApplicationProblemJSON500 the response for an HTTP 500 `application/problem+json` response
+	ApplicationProblemJSON500 *Problem
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Problem
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRejectionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRejectionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRejectionResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -11920,6 +12911,34 @@ func (c *ClientWithResponses) RenameConnectionWithResponse(ctx context.Context, 
 	return ParseRenameConnectionResponse(rsp)
 }
 
+// ListChangesWithResponse Follow what changes of a stream
+//
+// Each record once, in its latest version, by version; deletions too. Pass next_since on as since, whether or not there is more.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/connections/{connection}/changes (the `ListChanges` operationId).
+func (c *ClientWithResponses) ListChangesWithResponse(ctx context.Context, connection string, params *ListChangesParams, reqEditors ...RequestEditorFn) (*ListChangesResponse, error) {
+	rsp, err := c.ListChanges(ctx, connection, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListChangesResponse(rsp)
+}
+
+// ListCheckpointsWithResponse List how far a connection's streams were read
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/connections/{connection}/checkpoints (the `ListCheckpoints` operationId).
+func (c *ClientWithResponses) ListCheckpointsWithResponse(ctx context.Context, connection string, reqEditors ...RequestEditorFn) (*ListCheckpointsResponse, error) {
+	rsp, err := c.ListCheckpoints(ctx, connection, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListCheckpointsResponse(rsp)
+}
+
 // PauseConnectionWithResponse Hold a connection's runs back
 //
 // Returns a wrapper object for the known response body format(s).
@@ -11961,6 +12980,58 @@ func (c *ClientWithResponses) IngestRecordsWithResponse(ctx context.Context, con
 		return nil, err
 	}
 	return ParseIngestRecordsResponse(rsp)
+}
+
+// DiscardRejectionsWithResponse Discard all refused lines of a connection
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/connections/{connection}/rejections (the `DiscardRejections` operationId).
+func (c *ClientWithResponses) DiscardRejectionsWithResponse(ctx context.Context, connection string, params *DiscardRejectionsParams, reqEditors ...RequestEditorFn) (*DiscardRejectionsResponse, error) {
+	rsp, err := c.DiscardRejections(ctx, connection, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDiscardRejectionsResponse(rsp)
+}
+
+// ListRejectionsWithResponse List refused lines of a connection, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/connections/{connection}/rejections (the `ListRejections` operationId).
+func (c *ClientWithResponses) ListRejectionsWithResponse(ctx context.Context, connection string, params *ListRejectionsParams, reqEditors ...RequestEditorFn) (*ListRejectionsResponse, error) {
+	rsp, err := c.ListRejections(ctx, connection, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRejectionsResponse(rsp)
+}
+
+// DiscardRejectionWithResponse Discard a refused line
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/connections/{connection}/rejections/{id} (the `DiscardRejection` operationId).
+func (c *ClientWithResponses) DiscardRejectionWithResponse(ctx context.Context, connection string, id string, params *DiscardRejectionParams, reqEditors ...RequestEditorFn) (*DiscardRejectionResponse, error) {
+	rsp, err := c.DiscardRejection(ctx, connection, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDiscardRejectionResponse(rsp)
+}
+
+// GetRejectionWithResponse Get a refused line with its bytes
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/connections/{connection}/rejections/{id} (the `GetRejection` operationId).
+func (c *ClientWithResponses) GetRejectionWithResponse(ctx context.Context, connection string, id string, reqEditors ...RequestEditorFn) (*GetRejectionResponse, error) {
+	rsp, err := c.GetRejection(ctx, connection, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRejectionResponse(rsp)
 }
 
 // ResumeConnectionWithResponse Let a paused connection go on
@@ -13385,6 +14456,163 @@ func ParseRenameConnectionResponse(rsp *http.Response) (*RenameConnectionRespons
 	return response, nil
 }
 
+// ParseListChangesResponse parses an HTTP response from a ListChangesWithResponse call
+func ParseListChangesResponse(rsp *http.Response) (*ListChangesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListChangesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Changes
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListCheckpointsResponse parses an HTTP response from a ListCheckpointsWithResponse call
+func ParseListCheckpointsResponse(rsp *http.Response) (*ListCheckpointsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListCheckpointsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Checkpoints
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParsePauseConnectionResponse parses an HTTP response from a PauseConnectionWithResponse call
 func ParsePauseConnectionResponse(rsp *http.Response) (*PauseConnectionResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -13550,6 +14778,320 @@ func ParseIngestRecordsResponse(rsp *http.Response) (*IngestRecordsResponse, err
 			return nil, err
 		}
 		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDiscardRejectionsResponse parses an HTTP response from a DiscardRejectionsWithResponse call
+func ParseDiscardRejectionsResponse(rsp *http.Response) (*DiscardRejectionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DiscardRejectionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Discarded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListRejectionsResponse parses an HTTP response from a ListRejectionsWithResponse call
+func ParseListRejectionsResponse(rsp *http.Response) (*ListRejectionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRejectionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RejectionPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseDiscardRejectionResponse parses an HTTP response from a DiscardRejectionWithResponse call
+func ParseDiscardRejectionResponse(rsp *http.Response) (*DiscardRejectionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DiscardRejectionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Discarded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetRejectionResponse parses an HTTP response from a GetRejectionWithResponse call
+func ParseGetRejectionResponse(rsp *http.Response) (*GetRejectionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRejectionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RejectionDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 409:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON409 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest Problem

@@ -6,6 +6,12 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
+// CheckpointDeleteByConnectionParams has the fields of RemovalDeleteParams.
+type CheckpointDeleteByConnectionParams = RemovalDeleteParams
+
+// CheckpointListParams has the fields of DeviceListParams.
+type CheckpointListParams = DeviceListParams
+
 type CheckpointSetManyParams struct {
 	ConnectionID string
 	OwnerID      string

@@ -2,12 +2,13 @@
 
 package model
 
-import (
-	"github.com/stint-run/stint/schema/coltype"
-)
-
-type RemovalInsertParams struct {
+type RemovalDeleteParams struct {
 	ConnectionID string
-	OwnerID      string
-	CreatedAt    coltype.Time
+}
+
+// RemovalInsertParams has the fields of ConnectionRemoval.
+type RemovalInsertParams = ConnectionRemoval
+
+type RemovalLockParams struct {
+	AfterID string
 }

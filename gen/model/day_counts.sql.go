@@ -8,6 +8,9 @@ type DayCountAddManyParams struct {
 	Rows         string
 }
 
+// DayCountDeleteByConnectionParams has the fields of BatchDeleteByConnectionParams.
+type DayCountDeleteByConnectionParams = BatchDeleteByConnectionParams
+
 type DayCountSetManyParams struct {
 	OwnerID      string
 	ConnectionID string

@@ -32,6 +32,11 @@ type BatchAdvanceParams struct {
 	Holder               *string
 }
 
+type BatchDeleteByConnectionParams struct {
+	ConnectionID string
+	Max          int64
+}
+
 type BatchGetParams struct {
 	ConnectionID string
 	BatchID      string
@@ -57,6 +62,11 @@ type BatchReleaseParams struct {
 	BatchID      string
 	OwnerID      string
 	Holder       *string
+}
+
+type BatchSweepParams struct {
+	Cutoff coltype.Time
+	Max    int64
 }
 
 type BatchTakeParams struct {

@@ -54,8 +54,8 @@ type LoginLinkRevokeParams struct {
 	OwnerID string
 }
 
-// LoginLinkSweepParams has the fields of WorkerSweepParams.
-type LoginLinkSweepParams = WorkerSweepParams
+// LoginLinkSweepParams has the fields of BatchSweepParams.
+type LoginLinkSweepParams = BatchSweepParams
 
 type LoginLinkUseParams struct {
 	Now    coltype.Time

@@ -6,6 +6,15 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
+type Checkpoint struct {
+	ConnectionID string
+	Stream       string
+	OwnerID      string
+	Checkpoint   coltype.JSON
+	RunID        *string
+	UpdatedAt    coltype.Time
+}
+
 type Connection struct {
 	ID            string
 	OwnerID       string
@@ -43,6 +52,12 @@ type ConnectionHead struct {
 	RejectedCount  int64
 	Revision       int64
 	UpdatedAt      coltype.Time
+}
+
+type ConnectionRemoval struct {
+	ConnectionID string
+	OwnerID      string
+	CreatedAt    coltype.Time
 }
 
 type ConnectionTombstone struct {
@@ -230,6 +245,22 @@ type ProposalTransition struct {
 	ToState    string
 	Actor      string
 	EnteredAt  coltype.Time
+}
+
+type RecordRejection struct {
+	ID           string
+	OwnerID      string
+	ConnectionID string
+	Stream       *string
+	LineIndex    int64
+	BatchID      *string
+	RunID        *string
+	Code         string
+	Detail       string
+	Line         *string
+	LineBytes    int64
+	Hash         string
+	CreatedAt    coltype.Time
 }
 
 type Repo struct {

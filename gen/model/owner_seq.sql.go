@@ -8,6 +8,15 @@ type OwnerSeqCountRejectedParams struct {
 	OwnerID    string
 }
 
+type OwnerSeqGetParams struct {
+	OwnerID string
+}
+
+type OwnerSeqRaiseFloorParams struct {
+	Floor   int64
+	OwnerID string
+}
+
 type OwnerSeqSetParams struct {
 	Seq           int64
 	RejectedCount int64

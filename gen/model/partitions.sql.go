@@ -24,6 +24,21 @@ type PartitionBeginRemovalParams struct {
 // PartitionCancelRefreshParams has the fields of PartitionBeginRemovalParams.
 type PartitionCancelRefreshParams = PartitionBeginRemovalParams
 
+// PartitionDeleteByConnectionParams has the fields of RemovalDeleteParams.
+type PartitionDeleteByConnectionParams = RemovalDeleteParams
+
+type PartitionEndRemovalParams struct {
+	Now          coltype.Time
+	ConnectionID string
+	Stream       string
+}
+
+type PartitionGetParams struct {
+	ConnectionID string
+	Stream       string
+	OwnerID      string
+}
+
 type PartitionInsertManyParams struct {
 	ConnectionID string
 	OwnerID      string
@@ -36,6 +51,17 @@ type PartitionListParams = DeviceListParams
 
 // PartitionLockManyParams has the fields of RunSucceedManyParams.
 type PartitionLockManyParams = RunSucceedManyParams
+
+type PartitionLockRemovingParams struct {
+	AfterConnectionID string
+	AfterStream       string
+}
+
+type PartitionRaiseFloorParams struct {
+	FloorVersion int64
+	ConnectionID string
+	Stream       string
+}
 
 type PartitionSetFiguresParams struct {
 	Version      int64
@@ -52,6 +78,12 @@ type PartitionSetFiguresParams struct {
 
 // PartitionSetManyParams has the fields of RecordSetManyParams.
 type PartitionSetManyParams = RecordSetManyParams
+
+type PartitionSetRefreshKeyParams struct {
+	RefreshKey   *string
+	ConnectionID string
+	Stream       string
+}
 
 type PartitionSetTimesParams struct {
 	Undated coltype.Time

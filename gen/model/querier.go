@@ -19,14 +19,22 @@ type Querier interface {
 	// renews the lease; 0 rows if another sender has it, or moved it meanwhile.
 	// Without rejections those stay.
 	BatchAdvance(ctx context.Context, arg BatchAdvanceParams) (int64, error)
+	// Deletes up to max batches of a connection. Primary key.
+	BatchDeleteByConnection(ctx context.Context, arg BatchDeleteByConnectionParams) (int64, error)
 	// Begins a batch, held by its sender; 0 rows if the connection has it already.
 	BatchInsert(ctx context.Context, arg BatchInsertParams) (int64, error)
 	// Lets another sender go on at once; 0 rows if one does already.
 	BatchRelease(ctx context.Context, arg BatchReleaseParams) (int64, error)
+	// Deletes up to max batches of all owners that nothing came for since before cutoff,
+	// the oldest first; their senders' leases are long over. Index
+	// ingest_batches_by_update.
+	BatchSweep(ctx context.Context, arg BatchSweepParams) (int64, error)
 	// Gives a batch to another sender; 0 rows if it is accepted, or its holder may
 	// still be at work. mark is how the holders of this process begin, where no other
 	// process can hold a batch and be alive; else it is empty.
 	BatchTake(ctx context.Context, arg BatchTakeParams) (int64, error)
+	// Deletes the checkpoints of a connection. Primary key.
+	CheckpointDeleteByConnection(ctx context.Context, arg CheckpointDeleteByConnectionParams) (int64, error)
 	// Sets the checkpoints of a JSON list of {stream, checkpoint} of a connection.
 	CheckpointSetMany(ctx context.Context, arg CheckpointSetManyParams) (int64, error)
 	// Ends the draft of a connection that brings records; 0 rows if it is none.
@@ -52,6 +60,8 @@ type Querier interface {
 	// Adds to the counts of days, a JSON list of {stream, day, n}; the partitions are
 	// held. The sum is made before: no row with a count below 0 is offered.
 	DayCountAddMany(ctx context.Context, arg DayCountAddManyParams) (int64, error)
+	// Deletes up to max counts of days of a connection. Primary key.
+	DayCountDeleteByConnection(ctx context.Context, arg DayCountDeleteByConnectionParams) (int64, error)
 	// Sets the counts of days of a partition that is held, a JSON list of {day, n}.
 	DayCountSetMany(ctx context.Context, arg DayCountSetManyParams) (int64, error)
 	// Notes the batch of a device that was accepted last.
@@ -181,6 +191,8 @@ type Querier interface {
 	OwnerInsert(ctx context.Context, arg OwnerInsertParams) (int64, error)
 	// Counts lines that the quarantine took, and their bytes.
 	OwnerSeqCountRejected(ctx context.Context, arg OwnerSeqCountRejectedParams) (int64, error)
+	// Notes that versions which were superseded up to a number may be gone.
+	OwnerSeqRaiseFloor(ctx context.Context, arg OwnerSeqRaiseFloorParams) (int64, error)
 	// Sets the sequence of an owner and the counts of the quarantine, made anew while
 	// the row is held.
 	OwnerSeqSet(ctx context.Context, arg OwnerSeqSetParams) error
@@ -195,15 +207,27 @@ type Querier interface {
 	PartitionBeginRemoval(ctx context.Context, arg PartitionBeginRemovalParams) (int64, error)
 	// Clears the marks of a run that did not succeed. Index partitions_by_refresh.
 	PartitionCancelRefresh(ctx context.Context, arg PartitionCancelRefreshParams) (int64, error)
+	// Deletes the partitions of a connection. Primary key.
+	PartitionDeleteByConnection(ctx context.Context, arg PartitionDeleteByConnectionParams) (int64, error)
+	// Ends the full refresh of a partition that is held.
+	PartitionEndRemoval(ctx context.Context, arg PartitionEndRemovalParams) (int64, error)
 	// Makes the partitions of a JSON list of streams that a connection does not have.
 	PartitionInsertMany(ctx context.Context, arg PartitionInsertManyParams) (int64, error)
 	// The partitions of a JSON list of {connection_id, stream}, held for this
 	// transaction until it ends, in the order of the list. Primary key.
 	PartitionLockMany(ctx context.Context, arg PartitionLockManyParams) ([]Partition, error)
+	// The first partition of all owners behind the one given whose unseen records are
+	// being removed, held for this transaction; one that another transaction holds is
+	// passed over. Index partitions_removing.
+	PartitionLockRemoving(ctx context.Context, arg PartitionLockRemovingParams) (Partition, error)
+	// Notes that deletions up to a version may be gone, and holds the partition.
+	PartitionRaiseFloor(ctx context.Context, arg PartitionRaiseFloorParams) (int64, error)
 	// Sets the figures of a partition that is held, made anew from its records.
 	PartitionSetFigures(ctx context.Context, arg PartitionSetFiguresParams) error
 	// Sets what a chunk changed of partitions, a JSON list; times in microseconds.
 	PartitionSetMany(ctx context.Context, arg PartitionSetManyParams) (int64, error)
+	// Notes up to which key the records of a partition that is held were looked at.
+	PartitionSetRefreshKey(ctx context.Context, arg PartitionSetRefreshKeyParams) (int64, error)
 	// Looks for the earliest and the latest record of the partitions of a JSON list
 	// of {connection_id, stream}. Index records_by_time.
 	PartitionSetTimes(ctx context.Context, arg PartitionSetTimesParams) (int64, error)
@@ -214,6 +238,8 @@ type Querier interface {
 	ProposalLock(ctx context.Context, arg ProposalLockParams) (Proposal, error)
 	// Brings a proposal from one state into another, fenced by its version.
 	ProposalMove(ctx context.Context, arg ProposalMoveParams) (Proposal, error)
+	// Deletes up to max records of a connection. Index records_key.
+	RecordDeleteByConnection(ctx context.Context, arg RecordDeleteByConnectionParams) (int64, error)
 	// Inserts the records of a JSON list, times in microseconds.
 	RecordInsertMany(ctx context.Context, arg RecordInsertManyParams) (int64, error)
 	// Brings the records of a JSON list to another version, times in microseconds.
@@ -221,11 +247,26 @@ type Querier interface {
 	RecordSetMany(ctx context.Context, arg RecordSetManyParams) (int64, error)
 	// Notes that the full refresh of that generation saw the records of a JSON list of ids.
 	RecordSetSeen(ctx context.Context, arg RecordSetSeenParams) (int64, error)
+	// Deletes the records of a JSON list of ids, if they are still deleted since before
+	// cutoff; their partitions are held. Primary key.
+	RecordSweep(ctx context.Context, arg RecordSweepParams) (int64, error)
+	// Discards a refused line of a connection. Primary key.
+	RejectionDelete(ctx context.Context, arg RejectionDeleteParams) ([]int64, error)
+	// Deletes the refused lines of a connection that was deleted.
+	RejectionDeleteByConnection(ctx context.Context, arg RejectionDeleteByConnectionParams) ([]int64, error)
+	// Discards the refused lines of a connection.
+	RejectionDiscard(ctx context.Context, arg RejectionDiscardParams) ([]int64, error)
 	// Keeps refused lines, a JSON list; one with the bytes of another of the
 	// connection is left out.
 	RejectionInsertMany(ctx context.Context, arg RejectionInsertManyParams) (int64, error)
+	// Ends the removal of what a deleted connection has brought.
+	RemovalDelete(ctx context.Context, arg RemovalDeleteParams) (int64, error)
 	// Queues the removal of what a deleted connection has brought.
 	RemovalInsert(ctx context.Context, arg RemovalInsertParams) error
+	// The first deleted connection of all owners behind the one given whose records are
+	// being removed, held for this transaction; one that another transaction holds is
+	// passed over. Primary key.
+	RemovalLock(ctx context.Context, arg RemovalLockParams) (ConnectionRemoval, error)
 	// One repository of an owner. Until this transaction ends nobody renames it.
 	RepoHold(ctx context.Context, arg RepoHoldParams) (Repo, error)
 	// RepoFind, and until this transaction ends nobody renames it. Whoever waits for a
@@ -307,12 +348,17 @@ type Querier interface {
 	TombstoneInsert(ctx context.Context, arg TombstoneInsertParams) error
 	// Keeps that a proposal came into a state.
 	TransitionInsert(ctx context.Context, arg TransitionInsertParams) error
+	// Deletes up to max superseded versions of a connection. Primary key.
+	VersionDeleteByConnection(ctx context.Context, arg VersionDeleteByConnectionParams) (int64, error)
 	// Keeps versions that came and were superseded in one chunk, a JSON list, times in
 	// microseconds. One whose data are null, a deletion, has those of its record.
 	VersionInsertMany(ctx context.Context, arg VersionInsertManyParams) (int64, error)
 	// Copies the present versions of the records of a JSON list of {id,
 	// superseded_seq}, before later ones take their place. Primary key of records.
 	VersionKeep(ctx context.Context, arg VersionKeepParams) (int64, error)
+	// Deletes up to max versions of all owners that were superseded before cutoff, the
+	// first ones first. Index record_versions_superseded.
+	VersionSweep(ctx context.Context, arg VersionSweepParams) ([]VersionSweepRow, error)
 	// Notes a JSON list of {owner_id, name, at}, in order; never moves a note back.
 	WorkerSeen(ctx context.Context, arg WorkerSeenParams) (int64, error)
 	// Forgets workers of all owners that were last seen before cutoff, the oldest

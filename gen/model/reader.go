@@ -12,6 +12,8 @@ import (
 type Reader interface {
 	// A batch of a connection.
 	BatchGet(ctx context.Context, arg BatchGetParams) (IngestBatch, error)
+	// The checkpoints of a connection by stream, up to max. Primary key.
+	CheckpointList(ctx context.Context, arg CheckpointListParams) ([]Checkpoint, error)
 	// One connection of an owner.
 	ConnectionGet(ctx context.Context, arg ConnectionGetParams) (Connection, error)
 	// The connection of a source. Index connections_binding.
@@ -98,8 +100,12 @@ type Reader interface {
 	MetaGet(ctx context.Context, arg MetaGetParams) (string, error)
 	// The owner of that name.
 	OwnerGetByName(ctx context.Context, arg OwnerGetByNameParams) (Owner, error)
+	// The numbers of an owner.
+	OwnerSeqGet(ctx context.Context, arg OwnerSeqGetParams) (OwnerSeq, error)
 	// The sequences of the owners behind one, by owner. Primary key.
 	OwnerSeqWalk(ctx context.Context, arg OwnerSeqWalkParams) ([]OwnerSeq, error)
+	// One partition of an owner.
+	PartitionGet(ctx context.Context, arg PartitionGetParams) (Partition, error)
 	// What a connection has of its streams, by stream, up to max. Primary key.
 	PartitionList(ctx context.Context, arg PartitionListParams) ([]Partition, error)
 	// The partitions of all owners behind one. Primary key.
@@ -128,14 +134,27 @@ type Reader interface {
 	// What a filter within one author's looks at. Index proposals_by_author_created
 	// holds all of it.
 	ProposalWalkByAuthor(ctx context.Context, arg ProposalWalkByAuthorParams) ([]ProposalWalkByAuthorRow, error)
+	// What changed of a partition behind a version: each record once, in its latest
+	// version, by version. Index records_by_version.
+	RecordChanges(ctx context.Context, arg RecordChangesParams) ([]RecordChangesRow, error)
+	// The records of a partition behind a key, by key, for a pass. Index records_key.
+	RecordListBehind(ctx context.Context, arg RecordListBehindParams) ([]RecordListBehindRow, error)
 	// The records of a JSON list of {stream, key} of a connection, without their data
 	// and unordered. Index records_key.
 	RecordListByKeys(ctx context.Context, arg RecordListByKeysParams) ([]RecordListByKeysRow, error)
+	// Records of all owners that were deleted before cutoff, the oldest deletions first.
+	// Index records_deleted.
+	RecordListDeleted(ctx context.Context, arg RecordListDeletedParams) ([]RecordListDeletedRow, error)
 	// What the figures of a partition are made of, by key; the deleted records too.
 	// Index records_key.
 	RecordWalkFigures(ctx context.Context, arg RecordWalkFiguresParams) ([]RecordWalkFiguresRow, error)
+	// A refused line of a connection, with its bytes. Primary key.
+	RejectionGet(ctx context.Context, arg RejectionGetParams) (RecordRejection, error)
 	// The refused lines that are kept of a JSON list of hashes. Index record_rejections_line.
 	RejectionListByHashes(ctx context.Context, arg RejectionListByHashesParams) ([]RejectionListByHashesRow, error)
+	// The refused lines of a connection without their bytes, the newest first. Index
+	// record_rejections_by_created.
+	RejectionPage(ctx context.Context, arg RejectionPageParams) ([]RejectionPageRow, error)
 	// The lines that the quarantine keeps of all owners behind one, by id, with how many
 	// bytes are held of each. Primary key.
 	RejectionWalk(ctx context.Context, arg RejectionWalkParams) ([]RejectionWalkRow, error)

@@ -6,6 +6,21 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
+// RejectionDeleteByConnectionParams has the fields of RemovalDeleteParams.
+type RejectionDeleteByConnectionParams = RemovalDeleteParams
+
+// RejectionDeleteParams has the fields of RejectionGetParams.
+type RejectionDeleteParams = RejectionGetParams
+
+// RejectionDiscardParams has the fields of HeadGetParams.
+type RejectionDiscardParams = HeadGetParams
+
+type RejectionGetParams struct {
+	ID           string
+	ConnectionID string
+	OwnerID      string
+}
+
 type RejectionInsertManyParams struct {
 	OwnerID      string
 	ConnectionID string
@@ -24,6 +39,26 @@ type RejectionListByHashesParams struct {
 type RejectionListByHashesRow struct {
 	ID   string
 	Hash string
+}
+
+type RejectionPageParams struct {
+	ConnectionID string
+	OwnerID      string
+	BeforeAt     coltype.Time
+	BeforeID     string
+	Max          int64
+}
+
+type RejectionPageRow struct {
+	ID        string
+	Stream    *string
+	LineIndex int64
+	BatchID   *string
+	RunID     *string
+	Code      string
+	Detail    string
+	LineBytes int64
+	CreatedAt coltype.Time
 }
 
 // RejectionWalkParams has the fields of OwnerSeqWalkParams.

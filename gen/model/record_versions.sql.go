@@ -6,6 +6,9 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
+// VersionDeleteByConnectionParams has the fields of BatchDeleteByConnectionParams.
+type VersionDeleteByConnectionParams = BatchDeleteByConnectionParams
+
 type VersionInsertManyParams struct {
 	ConnectionID string
 	OwnerID      string
@@ -17,4 +20,12 @@ type VersionKeepParams struct {
 	Now     coltype.Time
 	Rows    string
 	OwnerID string
+}
+
+// VersionSweepParams has the fields of BatchSweepParams.
+type VersionSweepParams = BatchSweepParams
+
+type VersionSweepRow struct {
+	OwnerID       string
+	SupersededSeq int64
 }

@@ -6,11 +6,48 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 )
 
+type RecordChangesParams struct {
+	ConnectionID string
+	OwnerID      string
+	Stream       string
+	Since        int64
+	Max          int64
+}
+
+type RecordChangesRow struct {
+	ID        string
+	Key       string
+	Data      coltype.JSON
+	EmittedAt coltype.Time
+	SortAt    coltype.Time
+	DatedBy   string
+	Version   int64
+	CreatedAt coltype.Time
+	UpdatedAt coltype.Time
+	DeletedAt coltype.Time
+}
+
+// RecordDeleteByConnectionParams has the fields of BatchDeleteByConnectionParams.
+type RecordDeleteByConnectionParams = BatchDeleteByConnectionParams
+
 type RecordInsertManyParams struct {
 	OwnerID      string
 	ConnectionID string
 	Now          coltype.Time
 	Rows         string
+}
+
+type RecordListBehindParams struct {
+	ConnectionID string
+	Stream       string
+	AfterKey     string
+	Max          int64
+}
+
+type RecordListBehindRow struct {
+	Key            string
+	SeenGeneration int64
+	DeletedAt      coltype.Time
 }
 
 type RecordListByKeysParams struct {
@@ -35,6 +72,16 @@ type RecordListByKeysRow struct {
 	DeletedAt      coltype.Time
 }
 
+// RecordListDeletedParams has the fields of BatchSweepParams.
+type RecordListDeletedParams = BatchSweepParams
+
+type RecordListDeletedRow struct {
+	ID           string
+	ConnectionID string
+	Stream       string
+	Version      int64
+}
+
 type RecordSetManyParams struct {
 	Now     coltype.Time
 	OwnerID string
@@ -47,12 +94,13 @@ type RecordSetSeenParams struct {
 	OwnerID    string
 }
 
-type RecordWalkFiguresParams struct {
-	ConnectionID string
-	Stream       string
-	AfterKey     string
-	Max          int64
+type RecordSweepParams struct {
+	Ids    string
+	Cutoff coltype.Time
 }
+
+// RecordWalkFiguresParams has the fields of RecordListBehindParams.
+type RecordWalkFiguresParams = RecordListBehindParams
 
 type RecordWalkFiguresRow struct {
 	Key       string

@@ -72,5 +72,5 @@ type TokenSetLastUsedParams struct {
 	ID         string
 }
 
-// TokenSweepSessionsParams has the fields of WorkerSweepParams.
-type TokenSweepSessionsParams = WorkerSweepParams
+// TokenSweepSessionsParams has the fields of BatchSweepParams.
+type TokenSweepSessionsParams = BatchSweepParams

@@ -2,10 +2,6 @@
 
 package model
 
-import (
-	"github.com/stint-run/stint/schema/coltype"
-)
-
 // WorkerPageParams has the fields of KindPageParams.
 type WorkerPageParams = KindPageParams
 
@@ -13,7 +9,5 @@ type WorkerSeenParams struct {
 	Rows string
 }
 
-type WorkerSweepParams struct {
-	Cutoff coltype.Time
-	Max    int64
-}
+// WorkerSweepParams has the fields of BatchSweepParams.
+type WorkerSweepParams = BatchSweepParams

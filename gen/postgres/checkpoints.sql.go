@@ -11,6 +11,60 @@ import (
 	"github.com/stint-run/stint/gen/model"
 )
 
+const CheckpointDeleteByConnection = `-- name: CheckpointDeleteByConnection :execrows
+delete from checkpoints
+where connection_id = $1
+`
+
+type CheckpointDeleteByConnectionParams = model.CheckpointDeleteByConnectionParams
+
+// Deletes the checkpoints of a connection. Primary key.
+func (q *Queries) CheckpointDeleteByConnection(ctx context.Context, arg CheckpointDeleteByConnectionParams) (int64, error) {
+	result, err := q.db.Exec(ctx, CheckpointDeleteByConnection, arg.ConnectionID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const CheckpointList = `-- name: CheckpointList :many
+select k.connection_id, k.stream, k.owner_id, k.checkpoint, k.run_id, k.updated_at
+from checkpoints k
+where k.connection_id = (select c.id from connections c where c.id = $1 and c.owner_id || '' = $2)
+order by k.stream
+limit cast($3 as bigint)
+`
+
+type CheckpointListParams = model.CheckpointListParams
+
+// The checkpoints of a connection by stream, up to max. Primary key.
+func (q *Queries) CheckpointList(ctx context.Context, arg CheckpointListParams) ([]Checkpoint, error) {
+	rows, err := q.db.Query(ctx, CheckpointList, arg.ConnectionID, arg.OwnerID, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Checkpoint{}
+	for rows.Next() {
+		var i Checkpoint
+		if err := rows.Scan(
+			&i.ConnectionID,
+			&i.Stream,
+			&i.OwnerID,
+			&i.Checkpoint,
+			&i.RunID,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const CheckpointSetMany = `-- name: CheckpointSetMany :execrows
 insert into checkpoints (connection_id, stream, owner_id, checkpoint, run_id, updated_at)
 select cast($1 as text), x.stream, cast($2 as text), cast(x.checkpoint as json), $3, cast($4 as timestamptz)

@@ -40,6 +40,28 @@ func (q *Queries) DayCountAddMany(ctx context.Context, arg DayCountAddManyParams
 	return result.RowsAffected(), nil
 }
 
+const DayCountDeleteByConnection = `-- name: DayCountDeleteByConnection :execrows
+delete from day_counts
+where day_counts.ctid = any(array(
+    select d.ctid
+    from day_counts d
+    where d.connection_id = $1
+    order by d.stream, d.day
+    limit cast($2 as bigint)
+))
+`
+
+type DayCountDeleteByConnectionParams = model.DayCountDeleteByConnectionParams
+
+// Deletes up to max counts of days of a connection. Primary key.
+func (q *Queries) DayCountDeleteByConnection(ctx context.Context, arg DayCountDeleteByConnectionParams) (int64, error) {
+	result, err := q.db.Exec(ctx, DayCountDeleteByConnection, arg.ConnectionID, arg.Max)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const DayCountSetMany = `-- name: DayCountSetMany :execrows
 insert into day_counts (owner_id, day, connection_id, stream, n)
 select cast($1 as text), x.day, cast($2 as text), cast($3 as text), x.n

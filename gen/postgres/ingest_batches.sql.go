@@ -92,6 +92,28 @@ func (q *Queries) BatchAdvance(ctx context.Context, arg BatchAdvanceParams) (int
 	return result.RowsAffected(), nil
 }
 
+const BatchDeleteByConnection = `-- name: BatchDeleteByConnection :execrows
+delete from ingest_batches
+where ingest_batches.ctid = any(array(
+    select b.ctid
+    from ingest_batches b
+    where b.connection_id = $1
+    order by b.batch_id
+    limit cast($2 as bigint)
+))
+`
+
+type BatchDeleteByConnectionParams = model.BatchDeleteByConnectionParams
+
+// Deletes up to max batches of a connection. Primary key.
+func (q *Queries) BatchDeleteByConnection(ctx context.Context, arg BatchDeleteByConnectionParams) (int64, error) {
+	result, err := q.db.Exec(ctx, BatchDeleteByConnection, arg.ConnectionID, arg.Max)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const BatchGet = `-- name: BatchGet :one
 select connection_id, batch_id, owner_id, device, body_hash, state, durable_lines, accepted_count, unchanged_count, checkpoint_count, rejected_count, rejections, holder, lease_expires_at, run_id, answer, created_at, updated_at, accepted_at
 from ingest_batches
@@ -188,6 +210,31 @@ func (q *Queries) BatchRelease(ctx context.Context, arg BatchReleaseParams) (int
 		arg.OwnerID,
 		arg.Holder,
 	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const BatchSweep = `-- name: BatchSweep :execrows
+delete from ingest_batches
+where ingest_batches.ctid = any(array(
+    select b.ctid
+    from ingest_batches b
+    where b.updated_at < $1
+    order by b.updated_at, b.connection_id, b.batch_id
+    limit cast($2 as bigint)
+    for update skip locked
+))
+`
+
+type BatchSweepParams = model.BatchSweepParams
+
+// Deletes up to max batches of all owners that nothing came for since before cutoff,
+// the oldest first; their senders' leases are long over. Index
+// ingest_batches_by_update.
+func (q *Queries) BatchSweep(ctx context.Context, arg BatchSweepParams) (int64, error) {
+	result, err := q.db.Exec(ctx, BatchSweep, arg.Cutoff, arg.Max)
 	if err != nil {
 		return 0, err
 	}

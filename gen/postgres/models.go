@@ -8,11 +8,15 @@ import (
 	"github.com/stint-run/stint/gen/model"
 )
 
+type Checkpoint = model.Checkpoint
+
 type Connection = model.Connection
 
 type ConnectionDevice = model.ConnectionDevice
 
 type ConnectionHead = model.ConnectionHead
+
+type ConnectionRemoval = model.ConnectionRemoval
 
 type ConnectionTombstone = model.ConnectionTombstone
 
@@ -39,6 +43,8 @@ type Partition = model.Partition
 type Proposal = model.Proposal
 
 type ProposalTransition = model.ProposalTransition
+
+type RecordRejection = model.RecordRejection
 
 type Repo = model.Repo
 

@@ -11,6 +11,127 @@ import (
 	"github.com/stint-run/stint/gen/model"
 )
 
+const RejectionDelete = `-- name: RejectionDelete :many
+delete from record_rejections
+where id = $1
+    and connection_id || '' = $2 -- leaves the primary key as the only index
+    and owner_id || '' = $3
+returning cast(case when line is null then 0 else line_bytes end as bigint) as held_bytes
+`
+
+type RejectionDeleteParams = model.RejectionDeleteParams
+
+// Discards a refused line of a connection. Primary key.
+func (q *Queries) RejectionDelete(ctx context.Context, arg RejectionDeleteParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, RejectionDelete, arg.ID, arg.ConnectionID, arg.OwnerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var held_bytes int64
+		if err := rows.Scan(&held_bytes); err != nil {
+			return nil, err
+		}
+		items = append(items, held_bytes)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const RejectionDeleteByConnection = `-- name: RejectionDeleteByConnection :many
+delete from record_rejections
+where connection_id = $1
+returning cast(case when line is null then 0 else line_bytes end as bigint) as held_bytes
+`
+
+type RejectionDeleteByConnectionParams = model.RejectionDeleteByConnectionParams
+
+// Deletes the refused lines of a connection that was deleted.
+func (q *Queries) RejectionDeleteByConnection(ctx context.Context, arg RejectionDeleteByConnectionParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, RejectionDeleteByConnection, arg.ConnectionID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var held_bytes int64
+		if err := rows.Scan(&held_bytes); err != nil {
+			return nil, err
+		}
+		items = append(items, held_bytes)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const RejectionDiscard = `-- name: RejectionDiscard :many
+delete from record_rejections
+where connection_id = (select c.id from connections c where c.id = $1 and c.owner_id || '' = $2)
+returning cast(case when line is null then 0 else line_bytes end as bigint) as held_bytes
+`
+
+type RejectionDiscardParams = model.RejectionDiscardParams
+
+// Discards the refused lines of a connection.
+func (q *Queries) RejectionDiscard(ctx context.Context, arg RejectionDiscardParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, RejectionDiscard, arg.ConnectionID, arg.OwnerID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var held_bytes int64
+		if err := rows.Scan(&held_bytes); err != nil {
+			return nil, err
+		}
+		items = append(items, held_bytes)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const RejectionGet = `-- name: RejectionGet :one
+select id, owner_id, connection_id, stream, line_index, batch_id, run_id, code, detail, line, line_bytes, hash, created_at
+from record_rejections
+where id = $1
+    and connection_id || '' = $2 -- leaves the primary key as the only index
+    and owner_id || '' = $3
+`
+
+type RejectionGetParams = model.RejectionGetParams
+
+// A refused line of a connection, with its bytes. Primary key.
+func (q *Queries) RejectionGet(ctx context.Context, arg RejectionGetParams) (RecordRejection, error) {
+	row := q.db.QueryRow(ctx, RejectionGet, arg.ID, arg.ConnectionID, arg.OwnerID)
+	var i RecordRejection
+	err := row.Scan(
+		&i.ID,
+		&i.OwnerID,
+		&i.ConnectionID,
+		&i.Stream,
+		&i.LineIndex,
+		&i.BatchID,
+		&i.RunID,
+		&i.Code,
+		&i.Detail,
+		&i.Line,
+		&i.LineBytes,
+		&i.Hash,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
 const RejectionInsertMany = `-- name: RejectionInsertMany :execrows
 insert into record_rejections (
     id, owner_id, connection_id, stream, line_index, batch_id, run_id, code, detail, line, line_bytes, hash, created_at
@@ -66,6 +187,57 @@ func (q *Queries) RejectionListByHashes(ctx context.Context, arg RejectionListBy
 	for rows.Next() {
 		var i RejectionListByHashesRow
 		if err := rows.Scan(&i.ID, &i.Hash); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const RejectionPage = `-- name: RejectionPage :many
+select r.id, r.stream, r.line_index, r.batch_id, r.run_id, r.code, r.detail, r.line_bytes, r.created_at
+from record_rejections r
+where r.connection_id = (select c.id from connections c where c.id = $1 and c.owner_id || '' = $2)
+    and (r.created_at, r.id) < ($3, coalesce(cast($4 as text), ''))
+order by r.created_at desc, r.id desc
+limit cast($5 as bigint)
+`
+
+type RejectionPageParams = model.RejectionPageParams
+
+type RejectionPageRow = model.RejectionPageRow
+
+// The refused lines of a connection without their bytes, the newest first. Index
+// record_rejections_by_created.
+func (q *Queries) RejectionPage(ctx context.Context, arg RejectionPageParams) ([]RejectionPageRow, error) {
+	rows, err := q.db.Query(ctx, RejectionPage,
+		arg.ConnectionID,
+		arg.OwnerID,
+		arg.BeforeAt,
+		arg.BeforeID,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RejectionPageRow{}
+	for rows.Next() {
+		var i RejectionPageRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Stream,
+			&i.LineIndex,
+			&i.BatchID,
+			&i.RunID,
+			&i.Code,
+			&i.Detail,
+			&i.LineBytes,
+			&i.CreatedAt,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -11,6 +11,22 @@ import (
 	"github.com/stint-run/stint/gen/model"
 )
 
+const RemovalDelete = `-- name: RemovalDelete :execrows
+delete from connection_removals
+where connection_id = ?1
+`
+
+type RemovalDeleteParams = model.RemovalDeleteParams
+
+// Ends the removal of what a deleted connection has brought.
+func (q *Queries) RemovalDelete(ctx context.Context, arg RemovalDeleteParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, RemovalDelete, arg.ConnectionID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const RemovalInsert = `-- name: RemovalInsert :exec
 insert into connection_removals (connection_id, owner_id, created_at)
 values (?1, ?2, ?3)
@@ -22,4 +38,24 @@ type RemovalInsertParams = model.RemovalInsertParams
 func (q *Queries) RemovalInsert(ctx context.Context, arg RemovalInsertParams) error {
 	_, err := q.db.ExecContext(ctx, RemovalInsert, arg.ConnectionID, arg.OwnerID, arg.CreatedAt)
 	return err
+}
+
+const RemovalLock = `-- name: RemovalLock :one
+select connection_id, owner_id, created_at
+from connection_removals
+where connection_id > ?1
+order by connection_id
+limit 1
+`
+
+type RemovalLockParams = model.RemovalLockParams
+
+// The first deleted connection of all owners behind the one given whose records are
+// being removed, held for this transaction; one that another transaction holds is
+// passed over. Primary key.
+func (q *Queries) RemovalLock(ctx context.Context, arg RemovalLockParams) (ConnectionRemoval, error) {
+	row := q.db.QueryRowContext(ctx, RemovalLock, arg.AfterID)
+	var i ConnectionRemoval
+	err := row.Scan(&i.ConnectionID, &i.OwnerID, &i.CreatedAt)
+	return i, err
 }

@@ -33,6 +33,28 @@ func (q *Queries) DayCountAddMany(ctx context.Context, arg DayCountAddManyParams
 	return result.RowsAffected()
 }
 
+const DayCountDeleteByConnection = `-- name: DayCountDeleteByConnection :execrows
+delete from day_counts
+where (connection_id, stream, day) in (
+    select d.connection_id, d.stream, d.day
+    from day_counts d
+    where d.connection_id = ?1
+    order by d.stream, d.day
+    limit cast(?2 as bigint)
+)
+`
+
+type DayCountDeleteByConnectionParams = model.DayCountDeleteByConnectionParams
+
+// Deletes up to max counts of days of a connection. Primary key.
+func (q *Queries) DayCountDeleteByConnection(ctx context.Context, arg DayCountDeleteByConnectionParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, DayCountDeleteByConnection, arg.ConnectionID, arg.Max)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const DayCountSetMany = `-- name: DayCountSetMany :execrows
 insert into day_counts (owner_id, day, connection_id, stream, n)
 select ?1, x.value ->> '$.day', ?2, ?3, x.value ->> '$.n'

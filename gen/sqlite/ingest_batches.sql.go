@@ -92,6 +92,28 @@ func (q *Queries) BatchAdvance(ctx context.Context, arg BatchAdvanceParams) (int
 	return result.RowsAffected()
 }
 
+const BatchDeleteByConnection = `-- name: BatchDeleteByConnection :execrows
+delete from ingest_batches
+where (connection_id, batch_id) in (
+    select b.connection_id, b.batch_id
+    from ingest_batches b
+    where b.connection_id = ?1
+    order by b.batch_id
+    limit cast(?2 as bigint)
+)
+`
+
+type BatchDeleteByConnectionParams = model.BatchDeleteByConnectionParams
+
+// Deletes up to max batches of a connection. Primary key.
+func (q *Queries) BatchDeleteByConnection(ctx context.Context, arg BatchDeleteByConnectionParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, BatchDeleteByConnection, arg.ConnectionID, arg.Max)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const BatchGet = `-- name: BatchGet :one
 select connection_id, batch_id, owner_id, device, body_hash, state, durable_lines, accepted_count, unchanged_count, checkpoint_count, rejected_count, rejections, holder, lease_expires_at, run_id, answer, created_at, updated_at, accepted_at
 from ingest_batches
@@ -188,6 +210,30 @@ func (q *Queries) BatchRelease(ctx context.Context, arg BatchReleaseParams) (int
 		arg.OwnerID,
 		arg.Holder,
 	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const BatchSweep = `-- name: BatchSweep :execrows
+delete from ingest_batches
+where (connection_id, batch_id) in (
+    select b.connection_id, b.batch_id
+    from ingest_batches b
+    where b.updated_at < ?1
+    order by b.updated_at, b.connection_id, b.batch_id
+    limit cast(?2 as bigint)
+)
+`
+
+type BatchSweepParams = model.BatchSweepParams
+
+// Deletes up to max batches of all owners that nothing came for since before cutoff,
+// the oldest first; their senders' leases are long over. Index
+// ingest_batches_by_update.
+func (q *Queries) BatchSweep(ctx context.Context, arg BatchSweepParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, BatchSweep, arg.Cutoff, arg.Max)
 	if err != nil {
 		return 0, err
 	}

@@ -29,6 +29,46 @@ func (q *Queries) OwnerSeqCountRejected(ctx context.Context, arg OwnerSeqCountRe
 	return result.RowsAffected()
 }
 
+const OwnerSeqGet = `-- name: OwnerSeqGet :one
+select owner_id, seq, floor, epoch, rejected_count, rejected_bytes
+from owner_seq
+where owner_id = ?1
+`
+
+type OwnerSeqGetParams = model.OwnerSeqGetParams
+
+// The numbers of an owner.
+func (q *Queries) OwnerSeqGet(ctx context.Context, arg OwnerSeqGetParams) (OwnerSeq, error) {
+	row := q.db.QueryRowContext(ctx, OwnerSeqGet, arg.OwnerID)
+	var i OwnerSeq
+	err := row.Scan(
+		&i.OwnerID,
+		&i.Seq,
+		&i.Floor,
+		&i.Epoch,
+		&i.RejectedCount,
+		&i.RejectedBytes,
+	)
+	return i, err
+}
+
+const OwnerSeqRaiseFloor = `-- name: OwnerSeqRaiseFloor :execrows
+update owner_seq
+set floor = case when floor < ?1 then ?1 else floor end
+where owner_id = ?2
+`
+
+type OwnerSeqRaiseFloorParams = model.OwnerSeqRaiseFloorParams
+
+// Notes that versions which were superseded up to a number may be gone.
+func (q *Queries) OwnerSeqRaiseFloor(ctx context.Context, arg OwnerSeqRaiseFloorParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, OwnerSeqRaiseFloor, arg.Floor, arg.OwnerID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const OwnerSeqSet = `-- name: OwnerSeqSet :exec
 update owner_seq
 set seq = ?1,

@@ -92,6 +92,80 @@ func (q *Queries) PartitionCancelRefresh(ctx context.Context, arg PartitionCance
 	return result.RowsAffected()
 }
 
+const PartitionDeleteByConnection = `-- name: PartitionDeleteByConnection :execrows
+delete from partitions
+where connection_id = ?1
+`
+
+type PartitionDeleteByConnectionParams = model.PartitionDeleteByConnectionParams
+
+// Deletes the partitions of a connection. Primary key.
+func (q *Queries) PartitionDeleteByConnection(ctx context.Context, arg PartitionDeleteByConnectionParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, PartitionDeleteByConnection, arg.ConnectionID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const PartitionEndRemoval = `-- name: PartitionEndRemoval :execrows
+update partitions
+set refresh_state = null,
+    refresh_run_id = null,
+    refresh_generation = null,
+    refresh_key = null,
+    updated_at = ?1
+where connection_id = ?2
+    and stream = ?3
+`
+
+type PartitionEndRemovalParams = model.PartitionEndRemovalParams
+
+// Ends the full refresh of a partition that is held.
+func (q *Queries) PartitionEndRemoval(ctx context.Context, arg PartitionEndRemovalParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, PartitionEndRemoval, arg.Now, arg.ConnectionID, arg.Stream)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const PartitionGet = `-- name: PartitionGet :one
+select connection_id, stream, owner_id, version, floor_version, live_count, undated_count, bad_time_count, min_sort_at, max_sort_at, last_seq, refresh_state, refresh_run_id, refresh_generation, refresh_key, created_at, updated_at
+from partitions
+where connection_id = ?1
+    and stream = ?2
+    and owner_id || '' = ?3
+`
+
+type PartitionGetParams = model.PartitionGetParams
+
+// One partition of an owner.
+func (q *Queries) PartitionGet(ctx context.Context, arg PartitionGetParams) (Partition, error) {
+	row := q.db.QueryRowContext(ctx, PartitionGet, arg.ConnectionID, arg.Stream, arg.OwnerID)
+	var i Partition
+	err := row.Scan(
+		&i.ConnectionID,
+		&i.Stream,
+		&i.OwnerID,
+		&i.Version,
+		&i.FloorVersion,
+		&i.LiveCount,
+		&i.UndatedCount,
+		&i.BadTimeCount,
+		&i.MinSortAt,
+		&i.MaxSortAt,
+		&i.LastSeq,
+		&i.RefreshState,
+		&i.RefreshRunID,
+		&i.RefreshGeneration,
+		&i.RefreshKey,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
 const PartitionInsertMany = `-- name: PartitionInsertMany :execrows
 insert into partitions (
     connection_id, stream, owner_id, version, floor_version, live_count, undated_count,
@@ -225,6 +299,63 @@ func (q *Queries) PartitionLockMany(ctx context.Context, arg PartitionLockManyPa
 	return items, nil
 }
 
+const PartitionLockRemoving = `-- name: PartitionLockRemoving :one
+select connection_id, stream, owner_id, version, floor_version, live_count, undated_count, bad_time_count, min_sort_at, max_sort_at, last_seq, refresh_state, refresh_run_id, refresh_generation, refresh_key, created_at, updated_at
+from partitions
+where refresh_state = 'removing'
+    and (connection_id, stream) > (?1, coalesce(cast(?2 as text), ''))
+order by connection_id, stream
+limit 1
+`
+
+type PartitionLockRemovingParams = model.PartitionLockRemovingParams
+
+// The first partition of all owners behind the one given whose unseen records are
+// being removed, held for this transaction; one that another transaction holds is
+// passed over. Index partitions_removing.
+func (q *Queries) PartitionLockRemoving(ctx context.Context, arg PartitionLockRemovingParams) (Partition, error) {
+	row := q.db.QueryRowContext(ctx, PartitionLockRemoving, arg.AfterConnectionID, arg.AfterStream)
+	var i Partition
+	err := row.Scan(
+		&i.ConnectionID,
+		&i.Stream,
+		&i.OwnerID,
+		&i.Version,
+		&i.FloorVersion,
+		&i.LiveCount,
+		&i.UndatedCount,
+		&i.BadTimeCount,
+		&i.MinSortAt,
+		&i.MaxSortAt,
+		&i.LastSeq,
+		&i.RefreshState,
+		&i.RefreshRunID,
+		&i.RefreshGeneration,
+		&i.RefreshKey,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
+const PartitionRaiseFloor = `-- name: PartitionRaiseFloor :execrows
+update partitions
+set floor_version = case when floor_version < ?1 then ?1 else floor_version end
+where connection_id = ?2
+    and stream = ?3
+`
+
+type PartitionRaiseFloorParams = model.PartitionRaiseFloorParams
+
+// Notes that deletions up to a version may be gone, and holds the partition.
+func (q *Queries) PartitionRaiseFloor(ctx context.Context, arg PartitionRaiseFloorParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, PartitionRaiseFloor, arg.FloorVersion, arg.ConnectionID, arg.Stream)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const PartitionSetFigures = `-- name: PartitionSetFigures :exec
 update partitions
 set version = ?1,
@@ -288,6 +419,24 @@ type PartitionSetManyParams = model.PartitionSetManyParams
 // Sets what a chunk changed of partitions, a JSON list; times in microseconds.
 func (q *Queries) PartitionSetMany(ctx context.Context, arg PartitionSetManyParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, PartitionSetMany, arg.Now, arg.OwnerID, arg.Rows)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const PartitionSetRefreshKey = `-- name: PartitionSetRefreshKey :execrows
+update partitions
+set refresh_key = ?1
+where connection_id = ?2
+    and stream = ?3
+`
+
+type PartitionSetRefreshKeyParams = model.PartitionSetRefreshKeyParams
+
+// Notes up to which key the records of a partition that is held were looked at.
+func (q *Queries) PartitionSetRefreshKey(ctx context.Context, arg PartitionSetRefreshKeyParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, PartitionSetRefreshKey, arg.RefreshKey, arg.ConnectionID, arg.Stream)
 	if err != nil {
 		return 0, err
 	}

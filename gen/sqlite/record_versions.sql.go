@@ -11,6 +11,28 @@ import (
 	"github.com/stint-run/stint/gen/model"
 )
 
+const VersionDeleteByConnection = `-- name: VersionDeleteByConnection :execrows
+delete from record_versions
+where (connection_id, stream, version) in (
+    select v.connection_id, v.stream, v.version
+    from record_versions v
+    where v.connection_id = ?1
+    order by v.stream, v.version
+    limit cast(?2 as bigint)
+)
+`
+
+type VersionDeleteByConnectionParams = model.VersionDeleteByConnectionParams
+
+// Deletes up to max superseded versions of a connection. Primary key.
+func (q *Queries) VersionDeleteByConnection(ctx context.Context, arg VersionDeleteByConnectionParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, VersionDeleteByConnection, arg.ConnectionID, arg.Max)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const VersionInsertMany = `-- name: VersionInsertMany :execrows
 insert into record_versions (
     connection_id, stream, version, record_id, owner_id, key, data, search, emitted_at, sort_at, dated_by,
@@ -66,4 +88,45 @@ func (q *Queries) VersionKeep(ctx context.Context, arg VersionKeepParams) (int64
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const VersionSweep = `-- name: VersionSweep :many
+delete from record_versions
+where (connection_id, stream, version) in (
+    select v.connection_id, v.stream, v.version
+    from record_versions v
+    where v.superseded_at < ?1
+    order by v.superseded_at, v.connection_id, v.stream, v.version
+    limit cast(?2 as bigint)
+)
+returning owner_id, superseded_seq
+`
+
+type VersionSweepParams = model.VersionSweepParams
+
+type VersionSweepRow = model.VersionSweepRow
+
+// Deletes up to max versions of all owners that were superseded before cutoff, the
+// first ones first. Index record_versions_superseded.
+func (q *Queries) VersionSweep(ctx context.Context, arg VersionSweepParams) ([]VersionSweepRow, error) {
+	rows, err := q.db.QueryContext(ctx, VersionSweep, arg.Cutoff, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []VersionSweepRow{}
+	for rows.Next() {
+		var i VersionSweepRow
+		if err := rows.Scan(&i.OwnerID, &i.SupersededSeq); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

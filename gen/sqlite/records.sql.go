@@ -11,6 +11,84 @@ import (
 	"github.com/stint-run/stint/gen/model"
 )
 
+const RecordChanges = `-- name: RecordChanges :many
+select r.id, r.key, r.data, r.emitted_at, r.sort_at, r.dated_by, r.version, r.created_at, r.updated_at, r.deleted_at
+from records r
+where r.connection_id = (select c.id from connections c where c.id = ?1 and c.owner_id || '' = ?2)
+    and r.stream = ?3
+    and r.version > ?4
+order by r.version
+limit cast(?5 as bigint)
+`
+
+type RecordChangesParams = model.RecordChangesParams
+
+type RecordChangesRow = model.RecordChangesRow
+
+// What changed of a partition behind a version: each record once, in its latest
+// version, by version. Index records_by_version.
+func (q *Queries) RecordChanges(ctx context.Context, arg RecordChangesParams) ([]RecordChangesRow, error) {
+	rows, err := q.db.QueryContext(ctx, RecordChanges,
+		arg.ConnectionID,
+		arg.OwnerID,
+		arg.Stream,
+		arg.Since,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RecordChangesRow{}
+	for rows.Next() {
+		var i RecordChangesRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Key,
+			&i.Data,
+			&i.EmittedAt,
+			&i.SortAt,
+			&i.DatedBy,
+			&i.Version,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.DeletedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const RecordDeleteByConnection = `-- name: RecordDeleteByConnection :execrows
+delete from records
+where id in (
+    select r.id
+    from records r
+    where r.connection_id = ?1
+    order by r.stream, r.key
+    limit cast(?2 as bigint)
+)
+`
+
+type RecordDeleteByConnectionParams = model.RecordDeleteByConnectionParams
+
+// Deletes up to max records of a connection. Index records_key.
+func (q *Queries) RecordDeleteByConnection(ctx context.Context, arg RecordDeleteByConnectionParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, RecordDeleteByConnection, arg.ConnectionID, arg.Max)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const RecordInsertMany = `-- name: RecordInsertMany :execrows
 insert into records (
     id, owner_id, connection_id, stream, key, data, hash, search, emitted_at, sort_at, dated_by, bad_time,
@@ -38,6 +116,49 @@ func (q *Queries) RecordInsertMany(ctx context.Context, arg RecordInsertManyPara
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const RecordListBehind = `-- name: RecordListBehind :many
+select key, seen_generation, deleted_at
+from records
+where connection_id = ?1
+    and stream = ?2
+    and key > ?3
+order by key
+limit cast(?4 as bigint)
+`
+
+type RecordListBehindParams = model.RecordListBehindParams
+
+type RecordListBehindRow = model.RecordListBehindRow
+
+// The records of a partition behind a key, by key, for a pass. Index records_key.
+func (q *Queries) RecordListBehind(ctx context.Context, arg RecordListBehindParams) ([]RecordListBehindRow, error) {
+	rows, err := q.db.QueryContext(ctx, RecordListBehind,
+		arg.ConnectionID,
+		arg.Stream,
+		arg.AfterKey,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RecordListBehindRow{}
+	for rows.Next() {
+		var i RecordListBehindRow
+		if err := rows.Scan(&i.Key, &i.SeenGeneration, &i.DeletedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const RecordListByKeys = `-- name: RecordListByKeys :many
@@ -81,6 +202,48 @@ func (q *Queries) RecordListByKeys(ctx context.Context, arg RecordListByKeysPara
 			&i.SeenGeneration,
 			&i.UpdatedAt,
 			&i.DeletedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const RecordListDeleted = `-- name: RecordListDeleted :many
+select id, connection_id, stream, version
+from records
+where deleted_at < ?1
+order by deleted_at, id
+limit cast(?2 as bigint)
+`
+
+type RecordListDeletedParams = model.RecordListDeletedParams
+
+type RecordListDeletedRow = model.RecordListDeletedRow
+
+// Records of all owners that were deleted before cutoff, the oldest deletions first.
+// Index records_deleted.
+func (q *Queries) RecordListDeleted(ctx context.Context, arg RecordListDeletedParams) ([]RecordListDeletedRow, error) {
+	rows, err := q.db.QueryContext(ctx, RecordListDeleted, arg.Cutoff, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RecordListDeletedRow{}
+	for rows.Next() {
+		var i RecordListDeletedRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.ConnectionID,
+			&i.Stream,
+			&i.Version,
 		); err != nil {
 			return nil, err
 		}
@@ -148,6 +311,24 @@ type RecordSetSeenParams = model.RecordSetSeenParams
 // Notes that the full refresh of that generation saw the records of a JSON list of ids.
 func (q *Queries) RecordSetSeen(ctx context.Context, arg RecordSetSeenParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, RecordSetSeen, arg.Generation, arg.Ids, arg.OwnerID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const RecordSweep = `-- name: RecordSweep :execrows
+delete from records
+where id in (select t.value from json_each(cast(?1 as text)) t)
+    and +deleted_at < ?2
+`
+
+type RecordSweepParams = model.RecordSweepParams
+
+// Deletes the records of a JSON list of ids, if they are still deleted since before
+// cutoff; their partitions are held. Primary key.
+func (q *Queries) RecordSweep(ctx context.Context, arg RecordSweepParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, RecordSweep, arg.Ids, arg.Cutoff)
 	if err != nil {
 		return 0, err
 	}

@@ -16,6 +16,17 @@ left join lateral (
 on conflict (connection_id, stream, day) do update
 set n = excluded.n;
 
+-- name: DayCountDeleteByConnection :execrows
+-- Deletes up to max counts of days of a connection. Primary key.
+delete from day_counts
+where day_counts.ctid = any(array(
+    select d.ctid
+    from day_counts d
+    where d.connection_id = @connection_id
+    order by d.stream, d.day
+    limit cast(@max as bigint)
+));
+
 -- name: DayCountSetMany :execrows
 -- Sets the counts of days of a partition that is held, a JSON list of {day, n}.
 insert into day_counts (owner_id, day, connection_id, stream, n)

@@ -43,6 +43,18 @@ cross join lateral (
     for update
 ) p;
 
+-- name: PartitionLockRemoving :one
+-- The first partition of all owners behind the one given whose unseen records are
+-- being removed, held for this transaction; one that another transaction holds is
+-- passed over. Index partitions_removing.
+select *
+from partitions
+where refresh_state = 'removing'
+    and (connection_id, stream) > (@after_connection_id, coalesce(cast(@after_stream as text), ''))
+order by connection_id, stream
+limit 1
+for update skip locked;
+
 -- name: PartitionSetMany :execrows
 -- Sets what a chunk changed of partitions, a JSON list; times in microseconds.
 insert into partitions ( -- each row is there, and its key conflicts: an update from rows may read the whole table

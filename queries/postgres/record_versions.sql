@@ -1,3 +1,14 @@
+-- name: VersionDeleteByConnection :execrows
+-- Deletes up to max superseded versions of a connection. Primary key.
+delete from record_versions
+where record_versions.ctid = any(array(
+    select v.ctid
+    from record_versions v
+    where v.connection_id = @connection_id
+    order by v.stream, v.version
+    limit cast(@max as bigint)
+));
+
 -- name: VersionInsertMany :execrows
 -- Keeps versions that came and were superseded in one chunk, a JSON list, times in
 -- microseconds. One whose data are null, a deletion, has those of its record.
@@ -39,3 +50,17 @@ cross join lateral (
         and i.owner_id || '' = @owner_id
     limit 1
 ) r;
+
+-- name: VersionSweep :many
+-- Deletes up to max versions of all owners that were superseded before cutoff, the
+-- first ones first. Index record_versions_superseded.
+delete from record_versions
+where record_versions.ctid = any(array(
+    select v.ctid
+    from record_versions v
+    where v.superseded_at < @cutoff
+    order by v.superseded_at, v.connection_id, v.stream, v.version
+    limit cast(@max as bigint)
+    for update skip locked
+))
+returning owner_id, superseded_seq;

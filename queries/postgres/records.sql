@@ -1,3 +1,14 @@
+-- name: RecordDeleteByConnection :execrows
+-- Deletes up to max records of a connection. Index records_key.
+delete from records
+where id = any(array(
+    select r.id
+    from records r
+    where r.connection_id = @connection_id
+    order by r.stream, r.key
+    limit cast(@max as bigint)
+));
+
 -- name: RecordInsertMany :execrows
 -- Inserts the records of a JSON list, times in microseconds.
 insert into records (
@@ -72,3 +83,10 @@ update records
 set seen_generation = @generation
 where id = any(array(select json_array_elements_text(cast(cast(@ids as text) as json))))
     and owner_id || '' = @owner_id;
+
+-- name: RecordSweep :execrows
+-- Deletes the records of a JSON list of ids, if they are still deleted since before
+-- cutoff; their partitions are held. Primary key.
+delete from records
+where id = any(array(select json_array_elements_text(cast(cast(@ids as text) as json))))
+    and coalesce(deleted_at, 'infinity') < @cutoff; -- leaves the primary key as the only index

@@ -5,6 +5,18 @@ set rejected_count = rejected_count + cast(@added as bigint),
     rejected_bytes = rejected_bytes + cast(@added_bytes as bigint)
 where owner_id = @owner_id;
 
+-- name: OwnerSeqGet :one
+-- The numbers of an owner.
+select *
+from owner_seq
+where owner_id = @owner_id;
+
+-- name: OwnerSeqRaiseFloor :execrows
+-- Notes that versions which were superseded up to a number may be gone.
+update owner_seq
+set floor = case when floor < @floor then @floor else floor end
+where owner_id = @owner_id;
+
 -- name: OwnerSeqSet :exec
 -- Sets the sequence of an owner and the counts of the quarantine, made anew while
 -- the row is held.

@@ -40,6 +40,17 @@ where p.connection_id = x.value ->> '$.connection_id'
     and p.stream = x.value ->> '$.stream'
     and p.owner_id || '' = @owner_id;
 
+-- name: PartitionLockRemoving :one
+-- The first partition of all owners behind the one given whose unseen records are
+-- being removed, held for this transaction; one that another transaction holds is
+-- passed over. Index partitions_removing.
+select *
+from partitions
+where refresh_state = 'removing'
+    and (connection_id, stream) > (@after_connection_id, coalesce(cast(@after_stream as text), ''))
+order by connection_id, stream
+limit 1;
+
 -- name: PartitionSetMany :execrows
 -- Sets what a chunk changed of partitions, a JSON list; times in microseconds.
 insert into partitions ( -- sqlc takes no update from rows: each row is there, and its key conflicts

@@ -1,3 +1,14 @@
+-- name: VersionDeleteByConnection :execrows
+-- Deletes up to max superseded versions of a connection. Primary key.
+delete from record_versions
+where (connection_id, stream, version) in (
+    select v.connection_id, v.stream, v.version
+    from record_versions v
+    where v.connection_id = @connection_id
+    order by v.stream, v.version
+    limit cast(@max as bigint)
+);
+
 -- name: VersionInsertMany :execrows
 -- Keeps versions that came and were superseded in one chunk, a JSON list, times in
 -- microseconds. One whose data are null, a deletion, has those of its record.
@@ -27,3 +38,16 @@ from json_each(cast(@rows as text)) x
 cross join records r
 where r.id = x.value ->> '$.id'
     and r.owner_id || '' = @owner_id;
+
+-- name: VersionSweep :many
+-- Deletes up to max versions of all owners that were superseded before cutoff, the
+-- first ones first. Index record_versions_superseded.
+delete from record_versions
+where (connection_id, stream, version) in (
+    select v.connection_id, v.stream, v.version
+    from record_versions v
+    where v.superseded_at < @cutoff
+    order by v.superseded_at, v.connection_id, v.stream, v.version
+    limit cast(@max as bigint)
+)
+returning owner_id, superseded_seq;

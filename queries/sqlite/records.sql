@@ -1,3 +1,14 @@
+-- name: RecordDeleteByConnection :execrows
+-- Deletes up to max records of a connection. Index records_key.
+delete from records
+where id in (
+    select r.id
+    from records r
+    where r.connection_id = @connection_id
+    order by r.stream, r.key
+    limit cast(@max as bigint)
+);
+
 -- name: RecordInsertMany :execrows
 -- Inserts the records of a JSON list, times in microseconds.
 insert into records (
@@ -60,3 +71,10 @@ update records
 set seen_generation = @generation
 where id in (select t.value from json_each(cast(@ids as text)) t)
     and owner_id || '' = @owner_id;
+
+-- name: RecordSweep :execrows
+-- Deletes the records of a JSON list of ids, if they are still deleted since before
+-- cutoff; their partitions are held. Primary key.
+delete from records
+where id in (select t.value from json_each(cast(@ids as text)) t)
+    and +deleted_at < @cutoff; -- the plus leaves the primary key as the only index

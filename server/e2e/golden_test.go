@@ -49,7 +49,7 @@ func TestWireFormOfEveryRoute(t *testing.T) {
 // exchange is a request and its answer as a golden file shows them.
 func exchange(o operation, to target, a apitest.Answer) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s%s\n", o.method, pathParam.ReplaceAllLiteralString(o.path, to.param), to.query)
+	fmt.Fprintf(&b, "%s %s%s\n", o.method, o.to(to), to.query)
 	for i := 0; i+1 < len(to.headers); i += 2 {
 		fmt.Fprintf(&b, "%s: %s\n", to.headers[i], to.headers[i+1])
 	}
@@ -96,7 +96,7 @@ func indented(text []byte) string {
 
 var (
 	times   = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"`)
-	cursors = regexp.MustCompile(`(next_cursor": "|cursor=)[A-Za-z0-9_-]{20,}`)
+	cursors = regexp.MustCompile(`(next_cursor": "|next_since": "|cursor=)[A-Za-z0-9_-]{20,}`)
 	texts   = regexp.MustCompile(`stint_(session_|login_)?[0-9A-Za-z]{33}`)
 	leases  = regexp.MustCompile(`[A-Z2-7]{26}\.(job_)`)
 	links   = regexp.MustCompile(`link_[0-9a-f]{32}`)

@@ -17,6 +17,7 @@ import (
 // target is one request of a route that will succeed.
 type target struct {
 	param   string // of the path
+	also    string // the path's second one
 	query   string
 	body    string
 	headers []string
@@ -129,15 +130,6 @@ var rows = map[string]row{
 		j := claimed(c)
 		c.Must(200, j.path("release"), j.with(`"warning":"no \u001b[31mtime"`))
 		return target{param: j.run}
-	},
-	"start-run": func(c *apitest.Client) target {
-		return target{body: `{"connection_id":"` + connection(c, "ada") + `","kind":"scheduled","external_run_id":"night-7","worker":"w-1","lease_seconds":90}`}
-	},
-	"heartbeat-run": func(c *apitest.Client) target {
-		return target{param: started(c), body: `{"generation":1,"lease_seconds":600}`}
-	},
-	"finish-run": func(c *apitest.Client) target {
-		return target{param: started(c), body: `{"generation":1,"status":"failed","terminal_reason":"login","error":{"code":"refused","message":"the <bank> said no"}}`}
 	},
 	"get-run-log": func(c *apitest.Client) target {
 		j := claimed(c)
@@ -293,8 +285,18 @@ var pathParam = regexp.MustCompile(`\{[a-z_]+\}`)
 // send calls the route with a target.
 func (o operation) send(c *apitest.Client, to target) apitest.Answer {
 	c.T.Helper()
-	path := pathParam.ReplaceAllLiteralString(o.path, to.param) + to.query
-	return c.Call(o.method, path, to.body, to.headers...)
+	return c.Call(o.method, o.to(to)+to.query, to.body, to.headers...)
+}
+
+// to is the path with its parameters.
+func (o operation) to(to target) string {
+	path := o.path
+	for _, param := range []string{to.param, to.also} {
+		if at := pathParam.FindStringIndex(path); at != nil {
+			path = path[:at[0]] + param + path[at[1]:]
+		}
+	}
+	return path
 }
 
 func TestEveryRouteHasARow(t *testing.T) {

@@ -15,7 +15,9 @@ import (
 func TestSettingsOfServeHaveTheirEffect(t *testing.T) {
 	t.Parallel()
 	dbtest.Engines(t, func(t *testing.T, engine string) {
-		p := start(t, engine, "--idempotency-ttl", "1m", "--reap-every", "150ms", "--pg-max-conns", "7", "--verbose")
+		p := start(t, engine, "--idempotency-ttl", "1m", "--reap-every", "150ms", "--pg-max-conns", "7", "--verbose",
+			"--superseded-ttl", "1h", "--tombstone-ttl", "2h", "--batch-ttl", "3h")
+		t.Run("ttls of records", func(t *testing.T) { p.sweepsInTime() })
 		t.Run("idempotency-ttl", func(t *testing.T) {
 			enqueue := func() string {
 				return p.Must(201, "/v1/jobs", `{"kind":"kept"}`, "Idempotency-Key", "k").Str("job.id")
@@ -48,6 +50,23 @@ func TestSettingsOfServeHaveTheirEffect(t *testing.T) {
 			})
 		}
 	})
+}
+
+// sweepsInTime makes rows that are older than the three times allow, and younger than
+// what is kept by default.
+func (p *process) sweepsInTime() {
+	id := connection(p.Client, "swept")
+	p.Must(200, "/v1/connections/"+id+"/records", `[{"stream":"loans","data":{"id":"a","n":1}},{"stream":"loans","data":{"id":"a","n":2}},`+
+		`{"stream":"loans","data":{"id":"b"}},{"stream":"loans","op":"delete","key":"b"}]`)
+	dbtest.SQL(p.t, p.store, "insert into ingest_batches (connection_id, batch_id, owner_id, device, body_hash, state, durable_lines, accepted_count, "+
+		"unchanged_count, checkpoint_count, rejected_count, rejections, created_at, updated_at) select id, 'b', owner_id, '', '', 'processing', 0, 0, 0, 0, 0, '[]', "+
+		"created_at, updated_at from connections where id = $1", id)
+	dbtest.Past(p.t, p.store, "record_versions", "superseded_at", 61*time.Minute)
+	dbtest.Past(p.t, p.store, "records", "deleted_at", 121*time.Minute)
+	dbtest.Past(p.t, p.store, "ingest_batches", "updated_at", 181*time.Minute)
+	rows := "select (select count(*) from record_versions where connection_id = $1) + (select count(*) from records where connection_id = $1 and key = 'b')" +
+		" + (select count(*) from ingest_batches where connection_id = $1)"
+	apitest.Await(p.t, "the sweep of records", func() bool { return dbtest.Get[int](p.t, p.store, rows, id) == 0 })
 }
 
 var healthCheck = regexp.MustCompile(`level=DEBUG .*/readyz`)

@@ -34,6 +34,16 @@ func InvalidCursor() *Fault {
 	return f
 }
 
+// InvalidSince is a since that was not made for these changes.
+func InvalidSince() *Fault {
+	f := New("invalid_cursor", "The since was not made for the changes of this stream of this connection.")
+	f.Errors = []Item{{In: InQuery, Pointer: "/since", Detail: "not a next_since of these changes"}}
+	return f
+}
+
+// CursorExpired is a since from which changes cannot be told any more.
+func CursorExpired(detail string) *Fault { return New("cursor_expired", detail) }
+
 // Unauthorized is a request without a valid token. It never says which part of
 // the token was wrong.
 func Unauthorized() *Fault {

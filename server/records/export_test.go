@@ -1,6 +1,8 @@
 package records
 
 import (
+	"context"
+
 	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/web"
 )
@@ -13,3 +15,9 @@ func IngestRoute(a *web.API, s *store.Store, lines int, cut func(Tally)) {
 
 // BatchLease is how long a batch stays with a sender that went silent.
 const BatchLease = batchLease
+
+// RemoveBatch is one transaction of RemoveUnseen.
+func RemoveBatch(ctx context.Context, s *store.Store) (n int, err error) {
+	n, _, err = removeBatch(ctx, s, partitionKey{})
+	return n, err
+}

@@ -18,7 +18,10 @@ import (
 
 // Routes adds the routes of records. The store may be nil for a server that is asked
 // for its document only.
-func Routes(a *web.API, s *store.Store) { ingestRoute(a, newIngest(s)) }
+func Routes(a *web.API, s *store.Store) {
+	ingestRoute(a, newIngest(s))
+	readRoutes(a)
+}
 
 func ingestRoute(a *web.API, g *ingest) {
 	web.Upload(a, web.Op{

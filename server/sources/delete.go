@@ -7,6 +7,7 @@ import (
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/runs"
+	"github.com/stint-run/stint/server/store"
 )
 
 // Delete deletes the connection of a selector. A tombstone keeps its source from
@@ -46,4 +47,28 @@ func erase(ctx context.Context, q model.Querier, c model.Connection) error {
 	}
 	_, err := q.ConnectionDelete(ctx, model.ConnectionDeleteParams{ID: c.ID, OwnerID: c.OwnerID})
 	return err
+}
+
+// Removal is a connection that was deleted, and what it brought not yet.
+type Removal = model.ConnectionRemoval
+
+// LockRemoval holds the first deleted connection of all owners behind the one given
+// whose records are being removed; nil if there is none that nobody else holds.
+func LockRemoval(ctx context.Context, q model.Querier, after string) (*Removal, error) {
+	row, err := q.RemovalLock(ctx, model.RemovalLockParams{AfterID: after})
+	if store.NotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find a deleted connection: %w", err)
+	}
+	return &row, nil
+}
+
+// EndRemoval notes that nothing is left of a deleted connection.
+func EndRemoval(ctx context.Context, q model.Querier, connectionID string) error {
+	if _, err := q.RemovalDelete(ctx, model.RemovalDeleteParams{ConnectionID: connectionID}); err != nil {
+		return fmt.Errorf("end the removal of %s: %w", connectionID, err)
+	}
+	return nil
 }
