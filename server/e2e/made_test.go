@@ -56,7 +56,7 @@ func connector(c *apitest.Client, id string) string {
 
 // started is a run of a connection that has just begun.
 func started(c *apitest.Client) (id string) {
-	return c.Must(201, "/v1/runs", `{"connection_id":"`+connection(c, "ada")+`","kind":"manual"}`).Str("run.id")
+	return c.Must(201, "/v1/runs", `{"connection_id":"`+connection(c, apitest.Unique("account"))+`","kind":"manual"}`).Str("run.id")
 }
 
 // connection is the active connection of an account.
