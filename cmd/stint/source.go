@@ -30,7 +30,7 @@ connection that is not revoked.`,
 		sourceMoveCmd(g, "revoke", "End a connection for good; what it brought stays", func(ctx context.Context, c *client.Client, id string) (*http.Response, error) {
 			return c.RevokeConnection(ctx, id, nil)
 		}),
-		sourceDeleteCmd(g), sourceImportCmd(g))
+		sourceDeleteCmd(g), sourceImportCmd(g), sourceIngestCmd(g), sourceCheckpointsCmd(g))
 	return cmd
 }
 

@@ -22,12 +22,12 @@ const lastWord = 5 * time.Second
 // sendFlags are the flags of commands that send lines.
 type sendFlags struct {
 	connection string
-	device     *string
+	device     string
 }
 
 func (f *sendFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.connection, "connection", "", "the connection: its id, or its connector's id if that has no other")
-	givenText(flags, &f.device, "device", "name of the device that the lines come from (default none)")
+	flags.StringVar(&f.device, "device", "", "name of the device that the lines come from (default none)")
 }
 
 // sending sends the lines of one input, and sums up what became of them.
@@ -46,7 +46,10 @@ func newSending(cmd *cobra.Command, g *globals, f *sendFlags) (*sending, error) 
 		return nil, err
 	}
 	s := &sending{sum: ingest.NewSum(), bar: newProgress(g, cmd.ErrOrStderr(), "lines", 0)}
-	s.Sender = &ingest.Sender{API: c, Connection: f.connection, Device: f.device, Away: s.away}
+	s.Sender = &ingest.Sender{API: c, Connection: f.connection, Away: s.away}
+	if f.device != "" {
+		s.Device = &f.device
+	}
 	return s, nil
 }
 
