@@ -11,8 +11,9 @@ import (
 
 // Instant is the time in a field of the data. It is zero when there is none: the
 // field is absent or null, or holds what sources write for no date (an empty text,
-// 0, a date of the years 0 and 1, anything within a day of the Unix epoch). bad
-// says that the field holds something else that is no time.
+// 0, a date of the years 0 and 1 or the first instant of year 2, anything within a
+// day of the Unix epoch). bad says that the field holds something else that is no
+// time.
 //
 // A time is ISO 8601 with a T or a space, with seconds or without, with any
 // fraction, with an offset or in UTC; or a date alone, its midnight in UTC; or a
@@ -35,7 +36,7 @@ func (d Datum) Instant(name string) (at coltype.Time, bad bool) {
 	switch {
 	case !ok || t.Before(coltype.First) || t.After(coltype.Last):
 		return at, true
-	case NoDate(t):
+	case NoDate(t), t.Equal(coltype.First):
 		return at, false
 	}
 	return t, false

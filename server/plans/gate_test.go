@@ -89,7 +89,7 @@ var wholeTables = map[string]bool{"RepoGetCounted": true}
 func chooseIndexes(t *testing.T, s *store.Store, all []statement) {
 	t.Helper()
 	g := newPgGate(t, s)
-	if _, err := g.conn.Exec(t.Context(), "reset all; set plan_cache_mode = force_generic_plan; set enable_seqscan = off"); err != nil {
+	if _, err := g.conn.Exec(t.Context(), "reset all; set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off"); err != nil {
 		t.Fatal(err)
 	}
 	for _, st := range all {

@@ -152,8 +152,13 @@ func TestRunThatEndedOrIsOfAnOldGenerationWritesNothing(t *testing.T) {
 		if n := f.count("records", "true"); n != 0 {
 			f.Errorf("%d records landed", n)
 		}
-		if _, err := f.tryWrite(f.inRun(second, *second.Generation), text); err != nil || f.count("records", "true") != 1 {
+		if _, err := f.tryWrite(f.inRun(second, *second.Generation), text, `{"checkpoint":1}`, "{"); err != nil || f.count("records", "true") != 1 {
 			f.Errorf("the run that is active: %v", err)
+		}
+		for _, table := range []string{"checkpoints", "record_rejections"} {
+			if f.count(table, "run_id = '"+second.ID+"'") != 1 {
+				f.Errorf("%s do not name the run that brought them", table)
+			}
 		}
 	})
 }

@@ -57,8 +57,9 @@ func (w Waits) probe() time.Duration { return w.Conn / 2 }
 // would make that anew at each call, for more time than the claim itself takes.
 // Every statement has one plan that is right for all arguments; server/plans
 // holds that. Such a plan is kept while a table grows from a few rows to many, so
-// none may read all of a table, for which every statement has an index.
-const genericPlans = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; "
+// none may read all of a table, for which every statement has an index, nor all of
+// both sides of a join.
+const genericPlans = "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; "
 
 // stayOpen keeps a role's time-out off the pool's connections, which lie idle.
 const stayOpen = "set idle_session_timeout = 0; "
