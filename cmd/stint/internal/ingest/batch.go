@@ -50,14 +50,11 @@ func Lines(ctx context.Context, r io.Reader, limit int) <-chan Line {
 	return out
 }
 
-// maxBody is how large a batch may be, in bytes.
-const maxBody = 8 << 20
-
-// Bounds of a batch. A server that is asked for no more answers soon, and a batch
-// that is sent again costs little.
+// Bounds of a batch: lines, and bytes. A server that is asked for no more answers
+// soon, and a batch that is sent again costs little.
 const (
 	maxLines = 1000
-	maxBytes = 8 << 20
+	maxBody  = 8 << 20
 )
 
 // Batch is what goes in one request.
