@@ -31,15 +31,17 @@ select
     r.id, r.stream, r.key, r.hash, r.emitted_at, r.sort_at, r.dated_by, r.bad_time, r.seq, r.version,
     r.seen_generation, r.updated_at, r.deleted_at
 from json_to_recordset(cast(cast(@rows as text) as json)) as x(stream text, key text)
-cross join lateral ( -- its limit keeps it a seek for each row; its bounds and order, in that index alone
+cross join lateral ( -- the first from the key on, by that index alone; an upper bound there would not end the scan for a key that is new
     select i.*
     from records i
     where (i.connection_id, i.stream, i.key) >= (cast(@connection_id as text), x.stream, x.key)
-        and (i.connection_id, i.stream, i.key) <= (cast(@connection_id as text), x.stream, x.key)
     order by i.connection_id, i.stream, i.key
     limit 1
 ) r
-where r.owner_id || '' = cast(@owner_id as text);
+where r.connection_id = cast(@connection_id as text)
+    and r.stream = x.stream
+    and r.key = x.key
+    and r.owner_id || '' = cast(@owner_id as text);
 
 -- name: RecordSetMany :execrows
 -- Brings the records of a JSON list to another version, times in microseconds.
