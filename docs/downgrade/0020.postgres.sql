@@ -1,14 +1,16 @@
--- From 0025 back to 0020, on PostgreSQL. Stop every server of the newer build first; what only
+-- From 0026 back to 0020, on PostgreSQL. Stop every server of the newer build first; what only
 -- the newer build knows is gone after this. Made of the migrations' down parts: edit those.
 begin;
 
 do $$
 begin
-    if (select max(version) from schema_migrations) is distinct from '0025' then
-        raise exception 'this file leads from version 0025, and this database is at %; if that is newer, run 0025.postgres.sql first',
+    if (select max(version) from schema_migrations) is distinct from '0026' then
+        raise exception 'this file leads from version 0026, and this database is at %; if that is newer, run 0026.postgres.sql first',
             (select max(version) from schema_migrations);
     end if;
 end $$;
+
+drop index runs_by_connection;
 
 select 1;
 
@@ -34,6 +36,6 @@ drop table connections;
 drop table connector_streams;
 drop table connectors;
 
-delete from schema_migrations where version in ('0021', '0022', '0023', '0024', '0025');
+delete from schema_migrations where version in ('0021', '0022', '0023', '0024', '0025', '0026');
 
 commit;

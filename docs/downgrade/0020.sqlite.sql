@@ -1,13 +1,15 @@
--- From 0025 back to 0020, on SQLite. Stop the server first; what only
+-- From 0026 back to 0020, on SQLite. Stop the server first; what only
 -- the newer build knows is gone after this. Made of the migrations' down parts: edit those.
 begin immediate;
 
 create temp table way_back (
     newest text,
-    constraint "this file leads from version 0025; on a newer database run 0025.sqlite.sql first" check (newest is '0025')
+    constraint "this file leads from version 0026; on a newer database run 0026.sqlite.sql first" check (newest is '0026')
 );
 insert into way_back select max(version) from schema_migrations;
 drop table way_back;
+
+drop index runs_by_connection;
 
 select 1;
 
@@ -32,6 +34,6 @@ drop table connections;
 drop table connector_streams;
 drop table connectors;
 
-delete from schema_migrations where version in ('0021', '0022', '0023', '0024', '0025');
+delete from schema_migrations where version in ('0021', '0022', '0023', '0024', '0025', '0026');
 
 commit;

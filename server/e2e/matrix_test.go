@@ -150,11 +150,12 @@ func TestNoListShowsAForeignRow(t *testing.T) {
 			}
 			rows[o.id](c)
 			kind(c)
+			connector(c, apitest.Unique("owner"))
 			// A server writes this once a minute.
 			s.db.exec("insert into workers (owner_id, name, first_seen_at, last_seen_at) select id, $2, created_at, created_at from owners where name = $1",
 				owner, apitest.Unique("owner"))
-			own := o.send(c, target{query: "?limit=200"})
-			stranger := o.send(c.As(apitest.Token(t, s.Store, apitest.Unique("owner"), "admin")), target{query: "?limit=200"})
+			own := o.send(c, target{query: "?limit=100"})
+			stranger := o.send(c.As(apitest.Token(t, s.Store, apitest.Unique("owner"), "admin")), target{query: "?limit=100"})
 			succeeds(t, o, stranger)
 			found := marks.FindAllString(own.String(), -1)
 			if len(found) == 0 {
