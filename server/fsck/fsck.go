@@ -104,7 +104,7 @@ func (c *check) owner(row model.OwnerSeq) error {
 	return err
 }
 
-// walk has look see every row, page by page.
+// walk calls look for every row, page by page.
 func walk[Row, Place any](read func(after Place) ([]Row, error), place func(Row) Place, look func(Row) error) error {
 	var after Place
 	for {

@@ -105,8 +105,8 @@ func (in ConnectorIn) replace(ctx context.Context, q model.Querier, now coltype.
 	return in.redeclare(ctx, q, now, m)
 }
 
-// redeclare replaces the streams that are declared. Those that stay were made when
-// they were declared first.
+// redeclare replaces the streams that are declared. A stream that stays keeps its
+// created_at.
 func (in ConnectorIn) redeclare(ctx context.Context, q model.Querier, now coltype.Time, m Manifest) error {
 	rows, err := q.StreamList(ctx, model.StreamListParams{OwnerID: in.OwnerID, ConnectorID: in.ID})
 	if err != nil {

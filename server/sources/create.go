@@ -84,9 +84,9 @@ func (in ConnectionIn) insert(ctx context.Context, q model.Querier, now coltype.
 	return true, nil
 }
 
-// overTombstone takes the tombstone of the source away if that is asked for. It is looked for
-// once the connection is inserted: whoever deletes one of this source from then on
-// waits.
+// overTombstone takes the tombstone of the source away if that is asked for. It is
+// read after the connection is inserted: a delete of the same source that comes then
+// waits for this transaction.
 func (in ConnectionIn) overTombstone(ctx context.Context, q model.Querier) error {
 	old, err := q.TombstoneGet(ctx, model.TombstoneGetParams{
 		OwnerID: in.OwnerID, ConnectorID: in.ConnectorID, SourceKind: in.SourceKind, BindingKey: in.BindingKey,

@@ -11,8 +11,9 @@ import (
 )
 
 // Delete deletes the connection of a selector. A tombstone keeps its source from
-// coming back by itself, its active run is cancelled, and what it brought is queued for removal: that may be too
-// much for one transaction, and nobody finds it without the connection.
+// coming back by itself, and its active run is cancelled. The records that it brought
+// are queued for removal, since they may be too many for one transaction; without
+// their connection nobody can read them.
 func Delete(ctx context.Context, q model.Querier, now coltype.Time, ownerID, selector, actor string) (model.Connection, error) {
 	c, active, err := lockSelected(ctx, q, ownerID, selector)
 	if err == nil {
@@ -49,7 +50,7 @@ func erase(ctx context.Context, q model.Querier, c model.Connection) error {
 	return err
 }
 
-// Removal is a connection that was deleted, and what it brought not yet.
+// Removal is a deleted connection whose records are still being removed.
 type Removal = model.ConnectionRemoval
 
 // LockRemoval holds the first deleted connection of all owners behind the one given

@@ -103,8 +103,8 @@ func (in *putConnectorInput) Faults() (faults []fault.Item) {
 	return faults
 }
 
-// match takes a known connector's version that If-Match names, and an unknown
-// connector (0) without If-Match: nothing, not even *, names what does not exist.
+// match takes the version of a known connector if If-Match names it. For an unknown
+// one (version 0) If-Match must be absent: even * matches only what exists.
 func (in *putConnectorInput) match(version int64) error {
 	switch {
 	case version > 0:

@@ -92,7 +92,7 @@ func (r *reading) stream(at string, text json.RawMessage, before []Stream) (s St
 	return s
 }
 
-// key is the fields of a primary key; a record that its source changes needs one.
+// key is the fields of a primary key. Streams of mutable_state need at least one.
 func (r *reading) key(at string, text json.RawMessage, semantics string) []string {
 	fields := []string{}
 	list, ok := r.list(at, text, maxKey)
