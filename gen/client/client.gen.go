@@ -1172,12 +1172,12 @@ type Change struct {
 	CreatedAt time.Time `json:"created_at"`
 
 	// Data Null for a delete.
-	Data      interface{} `json:"data"`
-	DeletedAt *time.Time  `json:"deleted_at"`
-	EmittedAt *time.Time  `json:"emitted_at"`
-	ID        string      `json:"id"`
-	Key       string      `json:"key"`
-	Op        ChangeOp    `json:"op"`
+	Data      json.RawMessage `json:"data"`
+	DeletedAt *time.Time      `json:"deleted_at"`
+	EmittedAt *time.Time      `json:"emitted_at"`
+	ID        string          `json:"id"`
+	Key       string          `json:"key"`
+	Op        ChangeOp        `json:"op"`
 
 	// SortAt When it happened, to the source; null without a date.
 	SortAt    *time.Time `json:"sort_at"`
@@ -1192,7 +1192,7 @@ type ChangeOp string
 
 // Changes defines model for Changes.
 type Changes struct {
-	Data []Change `json:"data"`
+	Data json.RawMessage `json:"data"`
 
 	// HasMore There is more now; without it, ask again later.
 	HasMore bool `json:"has_more"`
@@ -1204,8 +1204,8 @@ type Changes struct {
 // Checkpoint defines model for Checkpoint.
 type Checkpoint struct {
 	// Checkpoint As it was sent.
-	Checkpoint interface{} `json:"checkpoint"`
-	RunID      *string     `json:"run_id"`
+	Checkpoint json.RawMessage `json:"checkpoint"`
+	RunID      *string         `json:"run_id"`
 
 	// Stream Null: of all streams.
 	Stream    *string   `json:"stream"`
@@ -1214,7 +1214,7 @@ type Checkpoint struct {
 
 // Checkpoints defines model for Checkpoints.
 type Checkpoints struct {
-	Data []Checkpoint `json:"data"`
+	Data json.RawMessage `json:"data"`
 }
 
 // ClaimAnswer defines model for ClaimAnswer.
@@ -1484,9 +1484,9 @@ type ConnectionDetailStatus string
 
 // ConnectionPage defines model for ConnectionPage.
 type ConnectionPage struct {
-	Data       []Connection `json:"data"`
-	HasMore    bool         `json:"has_more"`
-	NextCursor *string      `json:"next_cursor"`
+	Data       json.RawMessage `json:"data"`
+	HasMore    bool            `json:"has_more"`
+	NextCursor *string         `json:"next_cursor"`
 }
 
 // Connector defines model for Connector.
@@ -1512,7 +1512,7 @@ type ConnectorDetail struct {
 	ID          string    `json:"id"`
 
 	// Manifest As it was sent; null if it is unavailable.
-	Manifest interface{} `json:"manifest"`
+	Manifest json.RawMessage `json:"manifest"`
 
 	// ManifestState unavailable: this build cannot read what is stored. Connections and streams go on.
 	ManifestState ConnectorDetailManifestState `json:"manifest_state"`
@@ -1530,9 +1530,9 @@ type ConnectorDetailManifestState string
 
 // ConnectorPage defines model for ConnectorPage.
 type ConnectorPage struct {
-	Data       []Connector `json:"data"`
-	HasMore    bool        `json:"has_more"`
-	NextCursor *string     `json:"next_cursor"`
+	Data       json.RawMessage `json:"data"`
+	HasMore    bool            `json:"has_more"`
+	NextCursor *string         `json:"next_cursor"`
 }
 
 // Count defines model for Count.
@@ -1927,9 +1927,9 @@ type JobWaitingFor string
 
 // JobPage defines model for JobPage.
 type JobPage struct {
-	Data       []Job   `json:"data"`
-	HasMore    bool    `json:"has_more"`
-	NextCursor *string `json:"next_cursor"`
+	Data       json.RawMessage `json:"data"`
+	HasMore    bool            `json:"has_more"`
+	NextCursor *string         `json:"next_cursor"`
 }
 
 // Kind defines model for Kind.
@@ -1957,9 +1957,9 @@ type KindAnswer struct {
 
 // KindPage defines model for KindPage.
 type KindPage struct {
-	Data       []Kind  `json:"data"`
-	HasMore    bool    `json:"has_more"`
-	NextCursor *string `json:"next_cursor"`
+	Data       json.RawMessage `json:"data"`
+	HasMore    bool            `json:"has_more"`
+	NextCursor *string         `json:"next_cursor"`
 }
 
 // Lease defines model for Lease.
@@ -1985,9 +1985,9 @@ type Lease struct {
 
 // LeasePage defines model for LeasePage.
 type LeasePage struct {
-	Data       []Lease `json:"data"`
-	HasMore    bool    `json:"has_more"`
-	NextCursor *string `json:"next_cursor"`
+	Data       json.RawMessage `json:"data"`
+	HasMore    bool            `json:"has_more"`
+	NextCursor *string         `json:"next_cursor"`
 }
 
 // Log defines model for Log.
@@ -2041,9 +2041,9 @@ type LoginLink struct {
 
 // LoginLinkPage defines model for LoginLinkPage.
 type LoginLinkPage struct {
-	Data       []LoginLink `json:"data"`
-	HasMore    bool        `json:"has_more"`
-	NextCursor *string     `json:"next_cursor"`
+	Data       json.RawMessage `json:"data"`
+	HasMore    bool            `json:"has_more"`
+	NextCursor *string         `json:"next_cursor"`
 }
 
 // Made defines model for Made.
@@ -2250,15 +2250,15 @@ type ProposalDetailState string
 
 // ProposalPage defines model for ProposalPage.
 type ProposalPage struct {
-	Data       []Proposal `json:"data"`
-	HasMore    bool       `json:"has_more"`
-	NextCursor *string    `json:"next_cursor"`
+	Data       json.RawMessage `json:"data"`
+	HasMore    bool            `json:"has_more"`
+	NextCursor *string         `json:"next_cursor"`
 }
 
 // PutConnectorRequest defines model for PutConnectorRequest.
 type PutConnectorRequest struct {
 	// Manifest An object of up to 256 KiB: display_name, version and up to 200 streams {name, semantics, primary_key, time_field, label}; its other members are kept as they are.
-	Manifest interface{} `json:"manifest"`
+	Manifest json.RawMessage `json:"manifest"`
 }
 
 // PutKindRequest defines model for PutKindRequest.
@@ -2278,10 +2278,10 @@ type PutKindRequest struct {
 // RecordLine defines model for RecordLine.
 type RecordLine struct {
 	// Checkpoint Where the source was read up to, as its connector says it, at most 256 KiB: durable with the lines before it. Alone, or with a stream.
-	Checkpoint interface{} `json:"checkpoint,omitempty"`
+	Checkpoint json.RawMessage `json:"checkpoint,omitempty"`
 
 	// Data The record, an object. Required for an upsert.
-	Data interface{} `json:"data,omitempty"`
+	Data json.RawMessage `json:"data,omitempty"`
 
 	// EmittedAt When the source told of it.
 	EmittedAt *time.Time `json:"emitted_at,omitempty"`
@@ -2355,9 +2355,9 @@ type RejectionDetailCode string
 
 // RejectionPage defines model for RejectionPage.
 type RejectionPage struct {
-	Data       []Rejection `json:"data"`
-	HasMore    bool        `json:"has_more"`
-	NextCursor *string     `json:"next_cursor"`
+	Data       json.RawMessage `json:"data"`
+	HasMore    bool            `json:"has_more"`
+	NextCursor *string         `json:"next_cursor"`
 }
 
 // ReleaseJobRequest defines model for ReleaseJobRequest.
@@ -2435,9 +2435,9 @@ type RepoBodyForge string
 
 // RepoPage defines model for RepoPage.
 type RepoPage struct {
-	Data       []Repo  `json:"data"`
-	HasMore    bool    `json:"has_more"`
-	NextCursor *string `json:"next_cursor"`
+	Data       json.RawMessage `json:"data"`
+	HasMore    bool            `json:"has_more"`
+	NextCursor *string         `json:"next_cursor"`
 }
 
 // RevokedLink defines model for RevokedLink.
@@ -2501,9 +2501,9 @@ type RunError struct {
 
 // RunPage defines model for RunPage.
 type RunPage struct {
-	Data       []Run   `json:"data"`
-	HasMore    bool    `json:"has_more"`
-	NextCursor *string `json:"next_cursor"`
+	Data       json.RawMessage `json:"data"`
+	HasMore    bool            `json:"has_more"`
+	NextCursor *string         `json:"next_cursor"`
 }
 
 // SnoozeJobRequest defines model for SnoozeJobRequest.
@@ -2626,9 +2626,9 @@ type TokenAnswer struct {
 
 // TokenPage defines model for TokenPage.
 type TokenPage struct {
-	Data       []Token `json:"data"`
-	HasMore    bool    `json:"has_more"`
-	NextCursor *string `json:"next_cursor"`
+	Data       json.RawMessage `json:"data"`
+	HasMore    bool            `json:"has_more"`
+	NextCursor *string         `json:"next_cursor"`
 }
 
 // TrackRepoRequest defines model for TrackRepoRequest.
@@ -2703,9 +2703,9 @@ type Worker struct {
 
 // WorkerPage defines model for WorkerPage.
 type WorkerPage struct {
-	Data       []Worker `json:"data"`
-	HasMore    bool     `json:"has_more"`
-	NextCursor *string  `json:"next_cursor"`
+	Data       json.RawMessage `json:"data"`
+	HasMore    bool            `json:"has_more"`
+	NextCursor *string         `json:"next_cursor"`
 }
 
 // ListConnectionsParams defines parameters for ListConnections.

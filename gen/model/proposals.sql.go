@@ -27,6 +27,7 @@ type ProposalGetRow struct {
 	RunKind           *string
 	RunStatus         *string
 	RunJobID          *string
+	RunLeaseExpiresAt coltype.Time
 	JobState          *string
 	JobLeaseExpiresAt coltype.Time
 }

@@ -113,7 +113,7 @@ type Reader interface {
 	// How many proposals of an owner are open, up to max, in up to max_repos of its
 	// repos. An index of repos by owner and one of proposals by repo and state.
 	ProposalCountOpen(ctx context.Context, arg ProposalCountOpenParams) (int64, error)
-	// One proposal of an owner, with the run behind it and the lease of that run's
+	// One proposal of an owner, with the run behind it and its lease, or that of its
 	// job. A run that is gone, or another owner's, is none.
 	ProposalGet(ctx context.Context, arg ProposalGetParams) (ProposalGetRow, error)
 	// The open proposal of a stream and head. Index proposals_open_head.

@@ -41,7 +41,7 @@ func (q *Queries) ProposalCountOpen(ctx context.Context, arg ProposalCountOpenPa
 const ProposalGet = `-- name: ProposalGet :one
 select
     p.id, p.owner_id, p.repo_id, p.stream, p.head, p.base, p.title, p.body, p.author, p.state, p.url, p.run_id, p.version, p.created_at, p.updated_at, p.closed_at,
-    r.kind as run_kind, r.status as run_status, r.job_id as run_job_id,
+    r.kind as run_kind, r.status as run_status, r.job_id as run_job_id, r.lease_expires_at as run_lease_expires_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at
 from proposals p
 left join runs r on r.id = p.run_id and r.owner_id = p.owner_id
@@ -54,7 +54,7 @@ type ProposalGetParams = model.ProposalGetParams
 
 type ProposalGetRow = model.ProposalGetRow
 
-// One proposal of an owner, with the run behind it and the lease of that run's
+// One proposal of an owner, with the run behind it and its lease, or that of its
 // job. A run that is gone, or another owner's, is none.
 func (q *Queries) ProposalGet(ctx context.Context, arg ProposalGetParams) (ProposalGetRow, error) {
 	row := q.db.QueryRowContext(ctx, ProposalGet, arg.ID, arg.OwnerID)
@@ -79,6 +79,7 @@ func (q *Queries) ProposalGet(ctx context.Context, arg ProposalGetParams) (Propo
 		&i.RunKind,
 		&i.RunStatus,
 		&i.RunJobID,
+		&i.RunLeaseExpiresAt,
 		&i.JobState,
 		&i.JobLeaseExpiresAt,
 	)

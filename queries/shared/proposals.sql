@@ -1,9 +1,9 @@
 -- name: ProposalGet :one
--- One proposal of an owner, with the run behind it and the lease of that run's
+-- One proposal of an owner, with the run behind it and its lease, or that of its
 -- job. A run that is gone, or another owner's, is none.
 select
     sqlc.embed(p),
-    r.kind as run_kind, r.status as run_status, r.job_id as run_job_id,
+    r.kind as run_kind, r.status as run_status, r.job_id as run_job_id, r.lease_expires_at as run_lease_expires_at,
     j.state as job_state, j.lease_expires_at as job_lease_expires_at
 from proposals p
 left join runs r on r.id = p.run_id and r.owner_id = p.owner_id

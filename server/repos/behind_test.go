@@ -37,6 +37,18 @@ func claimedRun(d *fixture) (job, run string) {
 	return job, run
 }
 
+// ofConnection is a running run of a connection.
+func ofConnection(d *fixture) (runID string) {
+	err := d.Try(func(q model.Querier) (err error) {
+		runID, err = runs.Insert(d.Context(), q, d.Now, runs.InsertIn{OwnerID: d.Owner, ConnectionID: "conn_1", Kind: "manual", Generation: 1, LeaseSeconds: 60})
+		return err
+	})
+	if err != nil {
+		d.Fatal(err)
+	}
+	return runID
+}
+
 // The run is shown as the ledger shows it: by its lease, not by its row alone.
 func TestRunBehindAProposalIsShownAsTheLedgerShowsIt(t *testing.T) {
 	eachWhole(t, func(d *fixture) {
@@ -65,6 +77,11 @@ func TestRunBehindAProposalIsShownAsTheLedgerShowsIt(t *testing.T) {
 		dbtest.SQL(d.T, d.Store, "delete from jobs")
 		want.JobState = nil
 		shows("its job gone")
+		want.Status, want.JobID = runs.InProgress, nil
+		want.ID = ofConnection(d)
+		dbtest.SQL(d.T, d.Store, "update proposals set run_id = $1 where id = $2", want.ID, id)
+		run, want.Kind = want.ID, "manual"
+		shows("of a connection, under its own lease")
 		dbtest.SQL(d.T, d.Store, "delete from runs")
 		if got := d.get(id); got.Run != nil || *got.RunID != run {
 			d.Errorf("its run gone: %+v of %s", got.Run, *got.RunID)

@@ -77,6 +77,6 @@ func runBehind(r model.ProposalGetRow, now coltype.Time) *RunBehind {
 	if r.RunStatus == nil {
 		return nil
 	}
-	run := runs.Run{Status: *r.RunStatus, JobState: r.JobState, JobLeaseExpiresAt: r.JobLeaseExpiresAt}
+	run := runs.Run{Status: *r.RunStatus, JobID: r.RunJobID, JobState: r.JobState, JobLeaseExpiresAt: r.JobLeaseExpiresAt, LeaseExpiresAt: r.RunLeaseExpiresAt}
 	return &RunBehind{ID: *r.Proposal.RunID, Kind: *r.RunKind, Status: runs.Shown(run, now), JobID: r.RunJobID, JobState: r.JobState}
 }
