@@ -31,7 +31,7 @@ var enteredFrom = map[string][]string{
 // is; a status that forbids the transition is state_conflict. Revoking cancels the
 // run that is active.
 func Move(ctx context.Context, q model.Querier, now coltype.Time, in MoveIn) (model.Connection, error) {
-	c, active, err := lockSelected(ctx, q, in.OwnerID, in.Selector)
+	c, active, err := in.lock(ctx, q)
 	if err != nil || c.Status == in.To {
 		return c, err
 	}
@@ -71,7 +71,7 @@ type RenameIn struct {
 // Rename gives a connection another display name; the one that it has changes
 // nothing.
 func Rename(ctx context.Context, q model.Querier, now coltype.Time, in RenameIn) (model.Connection, error) {
-	c, _, err := lockSelected(ctx, q, in.OwnerID, in.Selector)
+	c, err := lockSelected(ctx, q, in.OwnerID, in.Selector)
 	if err == nil {
 		err = in.Match(c.Version)
 	}
@@ -88,8 +88,26 @@ func Rename(ctx context.Context, q model.Querier, now coltype.Time, in RenameIn)
 	return renamed, nil
 }
 
-// lockSelected locks the connection of a selector together with its running run.
-func lockSelected(ctx context.Context, q model.Querier, ownerID, selector string) (model.Connection, *runs.Active, error) {
+// lock locks the connection, and the running run if that is to end.
+func (in MoveIn) lock(ctx context.Context, q model.Querier) (model.Connection, *runs.Active, error) {
+	if in.To == Revoked {
+		return lockSelectedWithRun(ctx, q, in.OwnerID, in.Selector)
+	}
+	c, err := lockSelected(ctx, q, in.OwnerID, in.Selector)
+	return c, nil, err
+}
+
+// lockSelected locks the connection of a selector.
+func lockSelected(ctx context.Context, q model.Querier, ownerID, selector string) (model.Connection, error) {
+	c, err := Resolve(ctx, q, ownerID, selector)
+	if err != nil {
+		return model.Connection{}, err
+	}
+	return lock(ctx, q, ownerID, c.ID)
+}
+
+// lockSelectedWithRun locks the connection of a selector together with its running run.
+func lockSelectedWithRun(ctx context.Context, q model.Querier, ownerID, selector string) (model.Connection, *runs.Active, error) {
 	c, err := Resolve(ctx, q, ownerID, selector)
 	if err != nil {
 		return model.Connection{}, nil, err

@@ -15,7 +15,7 @@ import (
 // are queued for removal, since they may be too many for one transaction; without
 // their connection nobody can read them.
 func Delete(ctx context.Context, q model.Querier, now coltype.Time, ownerID, selector, actor string) (model.Connection, error) {
-	c, active, err := lockSelected(ctx, q, ownerID, selector)
+	c, active, err := lockSelectedWithRun(ctx, q, ownerID, selector)
 	if err == nil {
 		err = cancel(ctx, q, now, c, active, runs.ReasonDeleted)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/runs"
+	"github.com/stint-run/stint/server/store"
 )
 
 // StartIn is a run to start on a connection.
@@ -59,17 +60,22 @@ func Start(ctx context.Context, q model.Querier, now coltype.Time, in StartIn) (
 }
 
 // lockWithRun locks a connection together with its running run, if it has one. The
-// run comes first in the order of locks, and is looked up again under the
-// connection's lock, without which none begins.
+// run comes first in the order of locks. One that began between the two locks must not
+// be waited for under the second, for which its writers wait: the transaction is run
+// again.
 func lockWithRun(ctx context.Context, q model.Querier, ownerID, connectionID string) (model.Connection, *runs.Active, error) {
-	if _, err := runs.LockActive(ctx, q, ownerID, connectionID); err != nil {
+	locked, err := runs.LockActive(ctx, q, ownerID, connectionID)
+	if err != nil {
 		return model.Connection{}, nil, err
 	}
 	c, err := lock(ctx, q, ownerID, connectionID)
 	if err != nil {
 		return c, nil, err
 	}
-	active, err := runs.LockActive(ctx, q, ownerID, connectionID)
+	active, err := runs.ActiveOf(ctx, q, ownerID, connectionID)
+	if err == nil && active != nil && (locked == nil || locked.ID != active.ID) {
+		err = fmt.Errorf("run %s of %s began meanwhile: %w", active.ID, c.ID, store.ErrRerun)
+	}
 	return c, active, err
 }
 
