@@ -38,6 +38,7 @@ func TestRecord(t *testing.T) {
 	pg := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.Postgres)})
 	fill(t, pg)
 	fillRuns(t, pg)
+	fillSources(t, pg, dbtest.Get[string](t, pg, "select id from owners where name = $1", keptOwner))
 	rows := rowsOf(t, pg, columnsOf(t, pg))
 	lite := dbtest.Open(t, store.Config{URL: dbtest.Whole(t, store.SQLite)})
 	copyRows(t, lite, rows)
