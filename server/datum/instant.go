@@ -1,7 +1,6 @@
 package datum
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -52,13 +51,42 @@ func nothing(text string) bool {
 }
 
 func instant(text string) (coltype.Time, bool) {
-	if dated := len(text) > 4 && text[4] == '-'; !dated && numeric.MatchString(text) {
+	if dated := len(text) > 4 && text[4] == '-'; !dated && numeric(text) {
 		return epoch(parseNumber([]byte(text)))
 	}
 	return iso(text)
 }
 
-var numeric = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`)
+// numeric reports whether a text is a number as people write it: JSON's, or with a
+// plus, zeros at its beginning, or nothing at one side of its point.
+func numeric(text string) bool {
+	text = unsigned(text)
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		if power := unsigned(text[i+1:]); power == "" || !figures(power) {
+			return false
+		}
+		text = text[:i]
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	return len(whole)+len(fraction) > 0 && figures(whole) && figures(fraction)
+}
+
+// unsigned is text without the sign before it.
+func unsigned(text string) string {
+	if strings.HasPrefix(text, "+") || strings.HasPrefix(text, "-") {
+		return text[1:]
+	}
+	return text
+}
+
+func figures(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
 
 // Digits before the point: no number with more than maxWhole is a time, and one
 // with more than maxSeconds is in milliseconds.
@@ -70,14 +98,14 @@ const (
 // epoch is the time of a number of seconds or milliseconds, cut to microseconds.
 func epoch(n number) (coltype.Time, bool) {
 	whole := int64(len(n.digits)) + n.exponent
-	if n.big != nil && n.big.Sign() > 0 || whole > maxWhole {
+	if n.far != "" && n.far[0] != '-' || whole > maxWhole {
 		return coltype.Time{}, false
 	}
 	size := whole + 6 // digits of the microseconds
 	if whole > maxSeconds {
 		size = whole + 3
 	}
-	if n.big != nil || size <= 0 {
+	if n.far != "" || size <= 0 {
 		return coltype.FromMicros(0), true
 	}
 	kept := n.digits[:min(size, int64(len(n.digits)))]

@@ -2,19 +2,24 @@ package datum
 
 import (
 	"bytes"
-	"math/big"
+	"fmt"
 	"strconv"
 	"strings"
 )
 
 // number is a decimal number of any size: digits × 10^exponent, where digits has
-// no zero at either end; zero has no digits. Its exponent fits 64 bits, or is big.
+// no zero at either end; zero has no digits. An exponent of more than nearDigits
+// digits is far, a text: no arithmetic on it may cost more than its length.
 type number struct {
 	negative bool
 	digits   []byte
 	exponent int64
-	big      *big.Int
+	far      string // empty, or the exponent
 }
+
+// nearDigits is how long an exponent may be written that is calculated with: what
+// is added to it, the length of a text, never leads out of 64 bits.
+const nearDigits = 18
 
 // plainDigits is up to how many digits a number is spelled out in a key.
 const plainDigits = 40
@@ -54,20 +59,54 @@ func parseNumber(text []byte) (n number) {
 
 // raise sets the exponent to the one that is written, and moved.
 func (n *number) raise(written []byte, moved int64) {
-	if len(written) < 18 {
-		e, _ := strconv.ParseInt(string(written), 10, 64)
+	text := bytes.TrimLeft(written, "+-")
+	text = bytes.TrimLeft(text, "0")
+	negative := len(written) > 0 && written[0] == '-'
+	if len(text) <= nearDigits {
+		e, _ := strconv.ParseInt(string(text), 10, 64)
+		if negative {
+			e = -e
+		}
 		n.exponent = e + moved
 		return
 	}
-	e, _ := new(big.Int).SetString(string(written), 10)
-	if e == nil {
-		e = new(big.Int)
+	if negative {
+		n.far = "-" + string(raised(text, -moved))
+	} else {
+		n.far = string(raised(text, moved))
 	}
-	if e.Add(e, big.NewInt(moved)); e.IsInt64() {
-		n.exponent = e.Int64()
-		return
+}
+
+// raised is the sum of a number of more than nearDigits digits and a smaller one.
+// Only its last digits are calculated; the ones before them take what is carried.
+func raised(text []byte, by int64) []byte {
+	const part = 1_000_000_000_000_000_000 // 10^nearDigits
+	high := bytes.Clone(text[:len(text)-nearDigits])
+	low, _ := strconv.ParseInt(string(text[len(text)-nearDigits:]), 10, 64)
+	low += by
+	switch {
+	case low >= part:
+		low -= part
+		high = carry(high, '9', '0', 1)
+	case low < 0:
+		low += part
+		high = carry(high, '0', '9', -1)
 	}
-	n.big = e
+	return bytes.TrimLeft(fmt.Appendf(high, "%0*d", nearDigits, low), "0")
+}
+
+// carry adds by, 1 or -1, to a number above zero: to its last digit that is not
+// full; those behind it begin anew.
+func carry(digits []byte, full, anew byte, by int8) []byte {
+	i := len(digits) - 1
+	for ; i >= 0 && digits[i] == full; i-- {
+		digits[i] = anew
+	}
+	if i < 0 {
+		return append([]byte{'1'}, digits...)
+	}
+	digits[i] += byte(by)
+	return digits
 }
 
 // append appends the one form that all spellings of the number have.
@@ -76,8 +115,8 @@ func (n number) append(to []byte) []byte {
 		to = append(to, '-')
 	}
 	to = append(append(to, n.digits...), 'e')
-	if n.big != nil {
-		return append(n.big.Append(to, 10), ';')
+	if n.far != "" {
+		return append(append(to, n.far...), ';')
 	}
 	return append(strconv.AppendInt(to, n.exponent, 10), ';')
 }
@@ -94,8 +133,8 @@ func (n number) String() string {
 	switch {
 	case digits == "":
 		return "0"
-	case n.big != nil:
-		return sign + digits + "e" + n.big.String()
+	case n.far != "":
+		return sign + digits + "e" + n.far
 	case n.exponent >= 0 && point <= max(plainDigits, int64(len(digits))):
 		return sign + digits + strings.Repeat("0", int(n.exponent))
 	case n.exponent < 0 && point > 0:
