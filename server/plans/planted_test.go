@@ -49,6 +49,7 @@ var planted = []struct {
 	{"a condition of the rows that an array has", `select j.id from jobs j where j.id ANY(select r.job_id from runs r where r.owner_id = $1 and r.status = 'running')END and j.kind = 'kind1' limit 10`, none},
 	{"a condition of the rows that a short array has", `select j.id from jobs j where j.id ANY(select r.job_id from runs r where r.owner_id = $1 and r.status = 'running' limit 5)END and j.kind = 'kind1' limit 10`, both},
 	{"a condition in a sub-select that shares an alias", `select (select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'open' limit 10) c), (select count(*) from (select p.id from proposals p where p.repo_id = r.id and p.state = 'open' and p.title = 't' limit 10) c) from repos r where r.id = $1`, none},
+	{"a key between two rows", `select r.id, $2 from records r where (r.connection_id, r.stream, r.key) >= ($1, $3, $4) and (r.connection_id, r.stream, r.key) <= ($1, $3, $4) order by r.connection_id, r.stream, r.key limit 1`, store.SQLite}, // which ends its scan there
 	{"a row that exists", `select j.id from jobs j where j.owner_id = $1 and exists (select 1 from runs r where r.owner_id = j.owner_id and r.job_id = j.id) and (j.created_at, j.id) < ($2, $3) order by j.created_at desc, j.id desc limit 10`, none},
 	{"a key that is NULL", `select id from jobs where owner_id = $1 and key is null and finished_at is null and kind = 'kind1' limit 10`, none},
 }

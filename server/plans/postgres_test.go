@@ -23,6 +23,7 @@ type node struct {
 	Table        string `json:"Relation Name"`
 	Alias        string `json:"Alias"`
 	Index        string `json:"Index Name"`
+	Direction    string `json:"Scan Direction"`
 	Cond         string `json:"Index Cond"`
 	Filter       string `json:"Filter"`
 	JoinFilter   string `json:"Join Filter"`
@@ -61,6 +62,7 @@ func (n node) String() string {
 type pgIndex struct {
 	table     string
 	columns   []string
+	downwards []bool // by column
 	unique    bool
 	predicate string
 }
@@ -99,6 +101,7 @@ func pgIndexes(t *testing.T, conn *pgx.Conn) map[string]pgIndex {
 	rows, err := conn.Query(t.Context(), `
 		select i.indexrelid::regclass::text, i.indrelid::regclass::text, i.indisunique,
 			array(select pg_get_indexdef(i.indexrelid, k, true) from generate_series(1, i.indnkeyatts) k),
+			array(select i.indoption[k - 1] & 1 = 1 from generate_series(1, i.indnkeyatts) k),
 			coalesce(pg_get_expr(i.indpred, i.indrelid), '')
 		from pg_index i where i.indrelid::regclass::text !~ '^pg_'`)
 	if err != nil {
@@ -107,8 +110,8 @@ func pgIndexes(t *testing.T, conn *pgx.Conn) map[string]pgIndex {
 	out := map[string]pgIndex{}
 	var name string
 	var index pgIndex
-	_, err = pgx.ForEachRow(rows, []any{&name, &index.table, &index.unique, &index.columns, &index.predicate}, func() error {
-		index.columns = slices.Clone(index.columns)
+	_, err = pgx.ForEachRow(rows, []any{&name, &index.table, &index.unique, &index.columns, &index.downwards, &index.predicate}, func() error {
+		index.columns, index.downwards = slices.Clone(index.columns), slices.Clone(index.downwards)
 		out[name] = index
 		return nil
 	})
