@@ -69,6 +69,15 @@ type pace struct {
 	idle         *time.Timer // ends the request's context
 }
 
+// renew begins the time answer anew.
+func (p *pace) renew() {
+	p.idle.Reset(p.answer)
+	p.write(p.answer)
+}
+
+// write lets the answer leave within d, and the time that it needs for that.
+func (p *pace) write(d time.Duration) { _ = p.conn.SetWriteDeadline(time.Now().Add(d + sendTime)) }
+
 // steady is a body that is read at a pace.
 type steady struct {
 	body io.Reader
@@ -77,9 +86,8 @@ type steady struct {
 
 func (b *steady) Read(p []byte) (int, error) {
 	b.pace.idle.Stop()
-	now := time.Now()
-	_ = b.pace.conn.SetReadDeadline(now.Add(b.pace.read))
-	_ = b.pace.conn.SetWriteDeadline(now.Add(b.pace.read + b.pace.answer + sendTime))
+	_ = b.pace.conn.SetReadDeadline(time.Now().Add(b.pace.read))
+	b.pace.write(b.pace.read + b.pace.answer)
 	n, err := b.body.Read(p)
 	if err == nil || errors.Is(err, io.EOF) {
 		// It would end a handler that works on what was read: see deadlines.

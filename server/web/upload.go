@@ -27,10 +27,15 @@ type Body[L any] struct {
 	parser[L]
 	from  io.Reader
 	array bool
+	pace  *pace
 }
 
 // Read reads what has arrived.
 func (b *Body[L]) Read(p []byte) (int, error) { return b.from.Read(p) }
+
+// Renew begins the time of an answer anew, for a handler that has done a part of its
+// work, as a read of the body does.
+func (b *Body[L]) Renew() { b.pace.renew() }
 
 // Split gives the lines of r, which is this body or a copy of it, of at most limit
 // bytes each.
@@ -51,7 +56,7 @@ type Uploaded[O any] struct {
 // of type L a line, see Body, plain or compressed once with gzip. The body as a
 // whole may be of any size and take any time. But a read fails that waits for longer
 // than a body may take elsewhere (Op.BodyTime), and between two reads, and behind the
-// last one, ctx leaves the time of an answer (Op.AnswerTime). The handler may answer
+// last one, ctx leaves the time of an answer (Op.AnswerTime), see Renew. The handler may answer
 // before it has read the body. There is no Idempotency-Key, and the transactions are
 // the handler's.
 func Upload[L, I, O any](a *API, op Op, fn func(ctx context.Context, in *I, body *Body[L]) (Uploaded[O], error)) {
@@ -59,7 +64,7 @@ func Upload[L, I, O any](a *API, op Op, fn func(ctx context.Context, in *I, body
 	parse := newParser[L](a, op)
 	register[I, O](a, op, true, func(ctx context.Context, in *I) *reply {
 		s := stateOf(ctx)
-		rep, err := upload(ctx, s, &Body[L]{Size: s.sent.size, parser: parse, from: s.sent, array: s.sent.array}, in, fn)
+		rep, err := upload(ctx, s, &Body[L]{Size: s.sent.size, parser: parse, from: s.sent, array: s.sent.array, pace: s.pace}, in, fn)
 		if err != nil {
 			return problemReply(explain(ctx, err), s.id)
 		}

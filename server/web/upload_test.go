@@ -47,7 +47,7 @@ func (l *lineJSON) Faults() []fault.Item {
 }
 
 type linesQuery struct {
-	End string `query:"end" enum:"refuse,wait,raw,late"`
+	End string `query:"end" enum:"refuse,wait,raw,late,steps"`
 }
 
 // took is what came of some lines, each in a few words.
@@ -68,6 +68,9 @@ func takeLines(ctx context.Context, in *linesQuery, body *web.Body[lineJSON]) (w
 	items := body.Split(body, lineBound)
 	for {
 		it, err := items.Next()
+		if errors.Is(err, io.EOF) && in.End == "steps" {
+			return web.Uploaded[took]{Body: out}, inSteps(ctx, body)
+		}
 		if errors.Is(err, io.EOF) {
 			pause := map[string]time.Duration{"late": 2 * bodyTime, "wait": time.Minute}[in.End]
 			return web.Uploaded[took]{Body: out}, orEnd(ctx, pause)
@@ -80,6 +83,17 @@ func takeLines(ctx context.Context, in *linesQuery, body *web.Body[lineJSON]) (w
 		}
 		out.Lines = append(out.Lines, describe(ctx, body, it))
 	}
+}
+
+// inSteps takes longer than lineTime, in steps that take less.
+func inSteps(ctx context.Context, body *web.Body[lineJSON]) error {
+	for range 3 {
+		if err := orEnd(ctx, lineTime*2/5); err != nil {
+			return err
+		}
+		body.Renew()
+	}
+	return ctx.Err()
 }
 
 // orEnd waits for d, unless ctx ends first.
@@ -236,6 +250,9 @@ func TestHandlerOfAStreamIsGivenUp(t *testing.T) {
 	e := one(t, web.Config{BodyTime: bodyTime})
 	if got := e.do(t, "POST", "/v1/lines?end=late", `{"stream":"a"}`, "Content-Type", "application/x-ndjson"); got.lines() != "a=" {
 		t.Errorf("late: %s", got.Answer)
+	}
+	if got := e.do(t, "POST", "/v1/lines?end=steps", `{"stream":"a"}`, "Content-Type", "application/x-ndjson"); got.lines() != "a=" {
+		t.Errorf("steps: %s", got.Answer)
 	}
 	if got := e.do(t, "POST", "/v1/lines?end=wait", "{}", "Content-Type", "application/x-ndjson"); got.problem(t).Code != "unavailable" {
 		t.Errorf("got %s", got.Answer)
