@@ -11,13 +11,13 @@ import (
 	"github.com/stint-run/stint/server/store"
 )
 
-// sending is a batch on its way: how its body is split and read, and what its answer
-// is.
+// sending is a batch with what its sending needs.
 type sending struct {
 	*batch
 	split  func(io.Reader) ndjson.Items
-	parse  lineParser
+	parse  parser
 	answer func(Tally) ([]byte, error)
+	renew  func() // begins the request's time anew, after each chunk
 }
 
 // send writes a batch once, whatever became of earlier sendings, and returns the
@@ -90,23 +90,31 @@ func (g *ingest) resume(ctx context.Context, s sending, body io.Reader, tally *T
 			return answer, err
 		}
 		g.cut(*tally)
+		s.renew()
+		if err := g.stopped(); err != nil {
+			return nil, err
+		}
 	}
 }
 
 // writeOf writes a chunk of a batch, with the durable prefix that it moves on; with
 // the last one it accepts the batch.
 func (g *ingest) writeOf(ctx context.Context, s sending, chunk []ndjson.Item, last bool, tally *Tally) (answer []byte, err error) {
-	lines := parsed(ctx, chunk, s.parse)
+	lines, err := s.parse(ctx, chunk)
+	if err != nil {
+		return nil, err
+	}
 	var after Tally
 	err = g.store.Tx(ctx, func(q model.Querier) error {
 		after = *tally
 		now, err := g.store.TxTime()
-		if err == nil && len(chunk) > 0 {
-			var done Written
-			if done, err = Write(ctx, q, now, s.Target, lines); err == nil {
-				after.add(done, chunk[len(chunk)-1].Index)
-				err = s.advance(ctx, q, now, *tally, after)
-			}
+		if err != nil {
+			return err
+		}
+		done, err := Write(ctx, q, now, s.Target, lines) // also of no lines: the run and the connection must take them
+		if err == nil && len(lines) > 0 {
+			after.add(done, lines[len(lines)-1].Index)
+			err = s.advance(ctx, q, now, *tally, after)
 		}
 		if err != nil || !last {
 			return err

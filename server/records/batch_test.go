@@ -2,6 +2,8 @@ package records_test
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -169,6 +171,43 @@ func TestRunThatEndsStopsItsBatch(t *testing.T) {
 		f.answered(f.sendBatch(c, "?batch_id=b", notes(0, 4)), 409, map[string]string{"code": "batch_conflict", "state": "processing"})
 		f.answered(f.sendBatch(c, "?batch_id=b2", notes(0, 4)), 200, map[string]string{"accepted": "2", "unchanged": "2"})
 		f.recount()
+	})
+}
+
+// An empty batch is accepted by the fences that hold lines back, at its end too.
+func TestEmptyBatchOfARevokedConnectionIsNotAccepted(t *testing.T) {
+	each(t, func(f *fixture) {
+		c := f.api(1, nil)
+		revokes := readerFunc(func(p []byte) (int, error) { f.revoke(); return copy(p, "\n"), io.EOF })
+		r, err := http.NewRequestWithContext(f.Context(), "POST", c.Base()+"/v1/connections/"+f.connection+"/records?batch_id=b&device=d", revokes)
+		if err != nil {
+			f.Fatal(err)
+		}
+		r.Header = http.Header{"Authorization": {"Bearer stint_ada"}, "Content-Type": {"application/x-ndjson"}, "Content-Sha256": {hashOf("\n")}}
+		got, err := c.Do(r)
+		if err != nil || got.Str("code") != "connection_revoked" {
+			f.Errorf("%s, %v", got, err)
+		}
+		if n := f.count("connection_devices", "true"); n != 0 {
+			f.Error("the device has an accepted batch")
+		}
+	})
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (fn readerFunc) Read(p []byte) (int, error) { return fn(p) }
+
+// A replica that stops ends a body behind the chunk at hand, and another one goes on.
+func TestBodyEndsEarlyWhereItsReplicaStops(t *testing.T) {
+	each(t, func(f *fixture) {
+		stops := f.api(2, nil)
+		f.server.Drain()
+		draining := map[string]string{"code": "draining", "durable_lines": "2", "retryable": "true"}
+		f.answered(f.send(stops, "", notes(0, 5)), 503, draining)
+		f.answered(f.sendBatch(stops, "?batch_id=b", notes(0, 5)), 503, draining)
+		f.answered(f.send(stops, "", notes(0, 2)), 200, map[string]string{"unchanged": "2"})
+		f.answered(f.sendBatch(f.api(2, nil), "?batch_id=b", notes(0, 5)), 200, map[string]string{"accepted": "3", "unchanged": "2"})
 	})
 }
 

@@ -22,7 +22,7 @@ type chunk struct {
 // newChunk reads the lines, each by the declaration of its stream.
 func newChunk(lines []Line, streams map[string]sources.Stream) *chunk {
 	c := &chunk{changes: make([]change, 0, len(lines))}
-	Prepare(lines)
+	Prepare(lines, streams)
 	for i := range lines {
 		line := &lines[i]
 		refusal := line.Refused
@@ -40,18 +40,16 @@ func newChunk(lines []Line, streams map[string]sources.Stream) *chunk {
 
 // take adds what the line asks for.
 func (c *chunk) take(line *Line, streams map[string]sources.Stream) *Refusal {
-	stream, declared := streams[line.Stream]
-	if !declared && (line.Stream != "" || line.Checkpoint == nil) {
+	if _, declared := streams[line.Stream]; !declared && (line.Stream != "" || line.Checkpoint == nil) {
 		return refuse(UnknownStream, "the connector declares no stream %q", line.Stream)
 	}
 	if line.Checkpoint != nil {
 		return c.setCheckpoint(line)
 	}
-	change, refusal := line.change(stream)
-	if refusal == nil {
-		c.changes = append(c.changes, change)
+	if line.asked.refusal == nil {
+		c.changes = append(c.changes, line.asked.change)
 	}
-	return refusal
+	return line.asked.refusal
 }
 
 // checkpointRow is one element of CheckpointSetMany's @rows.
@@ -91,7 +89,7 @@ func (c *chunk) note(ctx context.Context, q model.Querier, now coltype.Time, con
 			return err
 		}
 	}
-	if err := c.checkpoint(ctx, q, now, connection, run); err != nil {
+	if err := c.checkpoint(ctx, q, now, connection, run); err != nil || c.Accepted+c.Unchanged == 0 {
 		return err
 	}
 	return sources.Ingested(ctx, q, now, connection.OwnerID, connection.ID)

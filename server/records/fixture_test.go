@@ -15,12 +15,14 @@ import (
 	"github.com/stint-run/stint/server/records"
 	"github.com/stint-run/stint/server/sources"
 	"github.com/stint-run/stint/server/store"
+	"github.com/stint-run/stint/server/web"
 )
 
 // fixture is an owner with a connection of a connector that declares streams.
 type fixture struct {
 	dbtest.Fixture
 	connection string
+	server     *web.API // that api began last
 }
 
 func newFixture(t *testing.T, s *store.Store) *fixture {

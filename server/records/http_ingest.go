@@ -19,7 +19,7 @@ import (
 // Routes adds the routes of records. The store may be nil for a server that is asked
 // for its document only.
 func Routes(a *web.API, s *store.Store) {
-	ingestRoute(a, newIngest(s))
+	ingestRoute(a, newIngest(a, s))
 	readRoutes(a)
 }
 
@@ -31,7 +31,7 @@ func ingestRoute(a *web.API, g *ingest) {
 			"They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. " +
 			"With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.",
 		Scope:  web.ScopeRecordsWrite,
-		Faults: []string{"ambiguous", "batch_conflict", "batch_in_progress", "connection_revoked", "hash_mismatch", "run_not_active"},
+		Faults: []string{"ambiguous", "batch_conflict", "batch_in_progress", "connection_revoked", "draining", "hash_mismatch", "run_not_active"},
 	}, g.post)
 }
 
@@ -122,7 +122,15 @@ func (g *ingest) post(ctx context.Context, in *ingestInput, body *web.Body[recor
 	}
 	to := Target{OwnerID: owner, ConnectionID: c.ID, RunID: in.RunID, Generation: in.Generation, BatchID: in.BatchID}
 	split := func(r io.Reader) ndjson.Items { return body.Split(r, MaxLine) }
-	parse := func(ctx context.Context, it ndjson.Item) Line { return lineOf(ctx, body, it) }
+	parse := func(ctx context.Context, chunk []ndjson.Item) ([]Line, error) {
+		lines := make([]Line, len(chunk))
+		for i, it := range chunk {
+			lines[i] = lineOf(ctx, body, it)
+		}
+		streams, err := sources.Streams(ctx, g.store, owner, c.ConnectorID)
+		Prepare(lines, streams)
+		return lines, err
+	}
 	if in.BatchID == "" {
 		if err := admissible(ctx, g.store, c, to); err != nil {
 			return none, err
@@ -133,7 +141,8 @@ func (g *ingest) post(ctx context.Context, in *ingestInput, body *web.Body[recor
 	if body.Size > MaxBatch {
 		return none, fault.TooLarge(MaxBatch)
 	}
-	answer, err := g.send(ctx, sending{batch: newBatch(to, in.Device, in.Hash), split: split, parse: parse, answer: in.answer}, c, body)
+	batch := newBatch(to, in.Device, in.Hash)
+	answer, err := g.send(ctx, sending{batch: batch, split: split, parse: parse, answer: in.answer, renew: body.Renew}, c, body)
 	return web.Uploaded[ingestAnswer]{Raw: answer}, err
 }
 

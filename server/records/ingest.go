@@ -11,6 +11,7 @@ import (
 	"github.com/stint-run/stint/server/runs"
 	"github.com/stint-run/stint/server/sources"
 	"github.com/stint-run/stint/server/store"
+	"github.com/stint-run/stint/server/web"
 )
 
 // Tally is what became of the lines of a body, up to the one before Lines.
@@ -33,26 +34,41 @@ func (t *Tally) add(w Written, index int64) {
 
 // ingest writes bodies, chunk by chunk.
 type ingest struct {
-	store *store.Store
-	lines int         // of a chunk
-	cut   func(Tally) // called after each chunk of a batch; tests end the process there
+	store    *store.Store
+	lines    int             // of a chunk
+	draining <-chan struct{} // closed when this replica stops
+	cut      func(Tally)     // called after each chunk of a batch; tests end the process there
 }
 
-func newIngest(s *store.Store) *ingest {
-	return &ingest{store: s, lines: MaxChunkLines, cut: func(Tally) {}}
+func newIngest(a *web.API, s *store.Store) *ingest {
+	return &ingest{store: s, lines: MaxChunkLines, draining: a.Draining(), cut: func(Tally) {}}
 }
 
-// lineParser makes a line of its bytes.
-type lineParser func(ctx context.Context, it ndjson.Item) Line
+// stopped is the fault that ends a body between two chunks: this replica stops, and
+// another one takes the rest.
+func (g *ingest) stopped() error {
+	select {
+	case <-g.draining:
+		return fault.Draining()
+	default:
+		return nil
+	}
+}
+
+// parser makes the lines of a chunk of their bytes, prepared to be written.
+type parser func(ctx context.Context, chunk []ndjson.Item) ([]Line, error)
 
 // stream writes the lines of a body as they arrive. Its error is a fault that tells
 // how many lines are durable.
-func (g *ingest) stream(ctx context.Context, to Target, items ndjson.Items, parse lineParser) (Tally, error) {
+func (g *ingest) stream(ctx context.Context, to Target, items ndjson.Items, parse parser) (Tally, error) {
 	c, tally := &chunks{items: items, lines: g.lines}, Tally{}
 	for {
 		chunk, last, err := c.next()
 		if err == nil && len(chunk) > 0 {
 			err = g.write(ctx, to, chunk, parse, &tally)
+		}
+		if err == nil && !last {
+			err = g.stopped()
 		}
 		if err != nil {
 			return tally, interrupted(err, tally)
@@ -64,10 +80,13 @@ func (g *ingest) stream(ctx context.Context, to Target, items ndjson.Items, pars
 }
 
 // write writes one chunk in a transaction of its own.
-func (g *ingest) write(ctx context.Context, to Target, chunk []ndjson.Item, parse lineParser, tally *Tally) error {
-	lines := parsed(ctx, chunk, parse)
+func (g *ingest) write(ctx context.Context, to Target, chunk []ndjson.Item, parse parser, tally *Tally) error {
+	lines, err := parse(ctx, chunk)
+	if err != nil {
+		return err
+	}
 	var done Written
-	err := g.store.Tx(ctx, func(q model.Querier) (err error) {
+	err = g.store.Tx(ctx, func(q model.Querier) (err error) {
 		now, err := g.store.TxTime()
 		if err == nil {
 			done, err = Write(ctx, q, now, to, lines)
@@ -78,16 +97,6 @@ func (g *ingest) write(ctx context.Context, to Target, chunk []ndjson.Item, pars
 		tally.add(done, chunk[len(chunk)-1].Index)
 	}
 	return err
-}
-
-// parsed are the lines of a chunk, ready to be written.
-func parsed(ctx context.Context, chunk []ndjson.Item, parse lineParser) []Line {
-	lines := make([]Line, len(chunk))
-	for i, it := range chunk {
-		lines[i] = parse(ctx, it)
-	}
-	Prepare(lines)
-	return lines
 }
 
 // interrupted is the fault that ended a body. Whatever is not known is taken to pass:

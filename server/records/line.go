@@ -2,26 +2,34 @@ package records
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/datum"
 	"github.com/stint-run/stint/server/sources"
 )
 
-// read is what Prepare makes of a line's data.
-type read struct {
-	datum datum.Datum
-	err   error
+// asked is what Prepare made of a line, by the declaration of its stream.
+type asked struct {
+	by      sources.Stream
+	change  change
+	refusal *Refusal
 }
 
-// Prepare makes what is kept beside the data of the lines, as far as it does not
-// depend on how their streams are declared. Write does it for lines for which it
-// was not done; before the transaction it keeps nobody waiting.
-func Prepare(lines []Line) {
+// Prepare makes all that depends on the lines and on how their streams are declared:
+// hashes, keys, times, search texts. Done before the transaction, it keeps nobody
+// waiting; Write does it for lines for which it was not done, or whose streams are
+// declared otherwise by then.
+func Prepare(lines []Line, streams map[string]sources.Stream) {
 	for i := range lines {
-		if l := &lines[i]; l.read == nil && l.Refused == nil && l.Data != nil {
-			l.read = &read{}
-			l.read.datum, l.read.err = datum.Of(l.Data)
+		l := &lines[i]
+		if l.Refused != nil || l.Checkpoint != nil {
+			continue
+		}
+		stream, declared := streams[l.Stream]
+		if declared && (l.asked == nil || !reflect.DeepEqual(l.asked.by, stream)) {
+			l.asked = &asked{by: stream}
+			l.asked.change, l.asked.refusal = l.ask(stream)
 		}
 	}
 }
@@ -49,34 +57,40 @@ func refuse(code, format string, args ...any) *Refusal {
 	return &Refusal{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// change is what the line asks of a record of the stream.
-func (l *Line) change(stream sources.Stream) (change, *Refusal) {
+// ask is what the line asks of a record of the stream.
+func (l *Line) ask(stream sources.Stream) (change, *Refusal) {
 	c := change{stream: stream.Name, delete: l.Op == Delete}
 	switch {
 	case l.Op != Upsert && l.Op != Delete:
 		return c, refuse(InvalidRecord, "op is none of %s and %s", Upsert, Delete)
 	case l.Data == nil && !c.delete:
 		return c, refuse(InvalidRecord, "data is missing")
-	case l.read != nil && l.read.err != nil:
-		return c, refuse(InvalidRecord, "%v", l.read.err)
+	}
+	var d *datum.Datum
+	if l.Data != nil {
+		of, err := datum.Of(l.Data)
+		if err != nil {
+			return c, refuse(InvalidRecord, "%v", err)
+		}
+		d = &of
 	}
 	var refusal *Refusal
-	if c.key, refusal = l.key(stream.PrimaryKey); refusal == nil && !c.delete {
-		c.content = l.content(stream.TimeField)
+	if c.key, refusal = l.key(d, stream.PrimaryKey); refusal == nil && !c.delete {
+		c.content = l.content(d, stream.TimeField)
 	}
 	return c, refusal
 }
 
-// key is the key of the line's record, from the data if there are any; one that
+// key is the key of the line's record, from its data if there are any; one that
 // the line names besides must be the same.
-func (l *Line) key(fields []string) (string, *Refusal) {
+func (l *Line) key(d *datum.Datum, fields []string) (string, *Refusal) {
 	named, err := datum.NormalKey(l.Key, len(fields))
 	key := named
 	switch {
 	case l.Key != "" && err != nil:
 		return "", refuse(KeyMismatch, "%v", err)
-	case l.read != nil:
-		if key, err = l.read.datum.Key(fields); err != nil {
+	case d != nil:
+		if key, err = d.Key(fields); err != nil {
 			return "", refuse(KeyMissing, "%v", err)
 		}
 	case l.Key == "":
@@ -93,8 +107,7 @@ func (l *Line) key(fields []string) (string, *Refusal) {
 
 // content is what the line says of a record whose time is in that field, if any:
 // sorted by that time, or else by when the source emitted it.
-func (l *Line) content(timeField *string) content {
-	d := l.read.datum
+func (l *Line) content(d *datum.Datum, timeField *string) content {
 	c := content{data: l.Data, hash: d.Hash, search: d.Search, emittedAt: l.EmittedAt, sortAt: Undated, datedBy: DatedByNothing}
 	if timeField != nil {
 		c.sortAt, c.badTime = d.Instant(*timeField)

@@ -99,7 +99,7 @@ type Line struct {
 	Checkpoint coltype.JSON
 	Refused    *Refusal
 
-	read *read // what Prepare made
+	asked *asked // what Prepare made; nil for a line without a record, or of an unknown stream
 }
 
 // Refusal is why a line cannot be taken.

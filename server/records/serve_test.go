@@ -39,6 +39,7 @@ func (f *fixture) api(lines int, cut func(records.Tally)) *apitest.Client {
 	}
 	f.Store.SetClock(func() coltype.Time { return f.Now })
 	a := web.New(web.Config{Store: f.Store, Verifier: holder{f.Owner}, CursorKey: make([]byte, 16), Log: slog.New(slog.DiscardHandler)})
+	f.server = a
 	records.IngestRoute(a, f.Store, lines, cut)
 	c := apitest.HandlerClient(f.T, a.Handler(), "stint_ada")
 	c.Lenient = dies // with a 500

@@ -9,9 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/dbtest"
 	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/records"
+	"github.com/stint-run/stint/server/sources"
 	"github.com/stint-run/stint/server/store"
 )
 
@@ -198,5 +200,33 @@ func TestChunkTakesAFixedNumberOfStatements(t *testing.T) {
 			}
 		}
 		f.recount()
+	})
+}
+
+// The transaction takes what was prepared before it, unless a stream is declared
+// otherwise by then: data that change behind Prepare show which.
+func TestLinesAreReadBeforeTheTransaction(t *testing.T) {
+	each(t, func(f *fixture) {
+		c, err := sources.Resolve(f.Context(), f.Store, f.Owner, f.connection)
+		if err != nil {
+			f.Fatal(err)
+		}
+		streams, err := sources.Streams(f.Context(), f.Store, f.Owner, c.ConnectorID)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, tt := range []struct{ key, want string }{{"id", "before"}, {"text", "behind"}} {
+			ready, notes := lines(`{"stream":"notes","data":{"id":"before","text":"before"}}`), streams["notes"]
+			notes.PrimaryKey = []string{tt.key}
+			records.Prepare(ready, map[string]sources.Stream{"notes": notes})
+			ready[0].Data = coltype.JSON(`{"id":"behind"}`)
+			f.Tx(func(q model.Querier) error {
+				_, err := records.Write(f.Context(), q, f.Now, f.target(), ready)
+				return err
+			})
+			if n := f.count("records", "key = '"+tt.want+"'"); n != 1 {
+				f.Errorf("prepared by %s: there is no record %s", tt.key, tt.want)
+			}
+		}
 	})
 }
