@@ -163,3 +163,23 @@ func TestNoDriftIsReportedThatWritersMakeMeanwhile(t *testing.T) {
 		}
 	})
 }
+
+// The records of a deleted connection go before what counts them: no drift, while
+// they do.
+func TestRemovalUnderWayIsNoDrift(t *testing.T) {
+	eachWhole(t, func(f *fixture) {
+		if err := f.write(0, 40); err != nil {
+			f.Fatal(err)
+		}
+		f.Tx(func(q model.Querier) error {
+			_, err := sources.Delete(f.Context(), q, f.Now, f.Owner, f.connection, "ada")
+			return err
+		})
+		dbtest.SQL(f.T, f.Store, "delete from records where owner_id = $1 and key < '2'", f.Owner)
+		for _, repair := range []bool{false, true} {
+			if r := f.fsck(repair); len(r.Findings) > 0 {
+				f.Errorf("%q", figures(r))
+			}
+		}
+	})
+}

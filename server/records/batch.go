@@ -78,9 +78,16 @@ func deref(s *string) string {
 	return *s
 }
 
-// take begins the batch, or takes over what an earlier sender left. An accepted one
-// is returned as it is; one that another sender holds is batch_in_progress.
+// take begins the batch, or takes over what an earlier sender left, for a connection
+// and a run that take lines. An accepted one is returned as it is; one that another
+// sender holds is batch_in_progress.
 func (b *batch) take(ctx context.Context, q model.Querier, now coltype.Time, mark string) (*model.IngestBatch, error) {
+	if row, err := b.find(ctx, q); err != nil || row != nil && row.State == BatchAccepted {
+		return row, err
+	}
+	if _, _, err := admit(ctx, q, b.Target); err != nil {
+		return nil, err
+	}
 	until := now.Add(batchLease)
 	_, err := q.BatchInsert(ctx, model.BatchInsertParams{
 		ConnectionID: b.ConnectionID, BatchID: b.BatchID, OwnerID: b.OwnerID, Device: b.device, BodyHash: b.hash,

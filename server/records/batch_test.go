@@ -174,8 +174,9 @@ func TestRunThatEndsStopsItsBatch(t *testing.T) {
 	})
 }
 
-// An empty batch is accepted by the fences that hold lines back, at its end too.
-func TestEmptyBatchOfARevokedConnectionIsNotAccepted(t *testing.T) {
+// A connection that is revoked while a batch arrives, an empty one even, leaves no
+// trace of it.
+func TestBatchOfAConnectionThatIsRevokedMeanwhileIsNotBegun(t *testing.T) {
 	each(t, func(f *fixture) {
 		c := f.api(1, nil)
 		revokes := readerFunc(func(p []byte) (int, error) { f.revoke(); return copy(p, "\n"), io.EOF })
@@ -188,8 +189,8 @@ func TestEmptyBatchOfARevokedConnectionIsNotAccepted(t *testing.T) {
 		if err != nil || got.Str("code") != "connection_revoked" {
 			f.Errorf("%s, %v", got, err)
 		}
-		if n := f.count("connection_devices", "true"); n != 0 {
-			f.Error("the device has an accepted batch")
+		if devices, batches := f.count("connection_devices", "true"), f.count("ingest_batches", "true"); devices+batches != 0 {
+			f.Errorf("%d devices and %d batches are there", devices, batches)
 		}
 	})
 }

@@ -24,17 +24,24 @@ type Changed struct {
 	Next web.Since
 }
 
-// Changes are the records of a stream that changed behind a version, each once, in
-// its latest version, in the order of versions; the deleted ones too. A version is
-// committed after all before it, so that a reader who goes on from Next misses none.
-// What cannot be told from there on is cursor_expired.
+// A page of changes is read in pieces, up to so many bytes of data: a record may
+// have a megabyte.
+const (
+	changesPiece = 16
+	changesBytes = 4 << 20
+)
+
+// Changes are the records of a stream that changed behind a version, in their latest
+// version, in the order of versions; the deleted ones too. A version is committed
+// after all before it, so that a reader who goes on from Next misses none. What
+// cannot be told from there on is cursor_expired.
 func Changes(ctx context.Context, q model.Reader, in ChangesIn) (Changed, error) {
 	p, epoch, err := standing(ctx, q, in)
 	if err != nil {
 		return Changed{}, err
 	}
-	from := web.Since{Epoch: epoch, Floor: p.FloorVersion}
-	if in.Since != nil && in.Since.Version > 0 {
+	from, follows := web.Since{Epoch: epoch, Floor: p.FloorVersion}, in.Since != nil && in.Since.Version > 0
+	if follows {
 		if from, err = *in.Since, expired(*in.Since, p, epoch); err != nil {
 			return Changed{}, err
 		}
@@ -42,23 +49,42 @@ func Changes(ctx context.Context, q model.Reader, in ChangesIn) (Changed, error)
 	if p.Version == 0 { // also if the first change comes at this moment
 		return Changed{}, nil
 	}
-	rows, err := q.RecordChanges(ctx, model.RecordChangesParams{
-		OwnerID: in.OwnerID, ConnectionID: in.ConnectionID, Stream: in.Stream, Since: from.Version, Max: int64(in.Limit) + 1,
-	})
+	out, err := changesFrom(ctx, q, in, from)
 	if err != nil {
-		return Changed{}, fmt.Errorf("read the changes of %s: %w", in.ConnectionID, err)
+		return Changed{}, err
 	}
-	out := Changed{Rows: rows, Next: from}
-	if len(rows) > in.Limit {
-		out.Rows, out.More = rows[:in.Limit], true
-		out.Next.Version = out.Rows[in.Limit-1].Version
-		return out, nil
+	if !out.More {
+		out.Next.Version = max(out.Next.Version, p.Version) // a deletion that was swept may have been the last
 	}
-	out.Next.Version = max(from.Version, p.Version) // a deletion that was swept may have been the last
-	if len(rows) > 0 {
-		out.Next.Version = max(out.Next.Version, rows[len(rows)-1].Version)
+	if follows { // again: deletions that a sweep took meanwhile are not among the rows
+		if p, epoch, err = standing(ctx, q, in); err == nil {
+			err = expired(from, p, epoch)
+		}
 	}
-	return out, nil
+	return out, err
+}
+
+// changesFrom reads a page of changes.
+func changesFrom(ctx context.Context, q model.Reader, in ChangesIn, from web.Since) (Changed, error) {
+	out, size := Changed{Next: from}, 0
+	for {
+		rows, err := q.RecordChanges(ctx, model.RecordChangesParams{
+			OwnerID: in.OwnerID, ConnectionID: in.ConnectionID, Stream: in.Stream, Since: out.Next.Version, Max: changesPiece,
+		})
+		if err != nil {
+			return out, fmt.Errorf("read the changes of %s: %w", in.ConnectionID, err)
+		}
+		for _, r := range rows {
+			if len(out.Rows) == in.Limit || size >= changesBytes {
+				out.More = true
+				return out, nil
+			}
+			out.Rows, out.Next.Version, size = append(out.Rows, r), r.Version, size+len(r.Data)
+		}
+		if len(rows) < changesPiece {
+			return out, nil
+		}
+	}
 }
 
 // standing is the partition before its rows are read, and the epoch of its numbers:

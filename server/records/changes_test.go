@@ -1,9 +1,11 @@
 package records_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -128,6 +130,53 @@ func TestChangesThatCannotBeToldAreExpired(t *testing.T) {
 		}
 		dbtest.SQL(f.T, f.Store, "update partitions set floor_version = 10 where connection_id = $1", f.connection)
 		f.expired(first.Next)
+	})
+}
+
+// before does something before the rows of changes are read.
+type before struct {
+	model.Reader
+	do func()
+}
+
+func (b before) RecordChanges(ctx context.Context, arg model.RecordChangesParams) ([]model.RecordChangesRow, error) {
+	b.do()
+	return b.Reader.RecordChanges(ctx, arg)
+}
+
+// A deletion that is swept while a reader reads is not among the rows, and is told.
+func TestSweepBesideAReaderHidesNoDeletion(t *testing.T) {
+	eachWhole(t, func(f *fixture) {
+		f.write(`{"stream":"notes","data":{"id":"a"}}`, `{"stream":"notes","data":{"id":"b"}}`)
+		since := f.changes(nil, 9).Next
+		f.write(`{"stream":"notes","op":"delete","key":"a"}`)
+		f.Pass(time.Hour)
+		sweeps := before{f.Store, func() {
+			f.sweep(records.TTLs{Superseded: 2 * time.Hour, Tombstone: time.Minute, Batch: 2 * time.Hour}, 1)
+		}}
+		in := records.ChangesIn{OwnerID: f.Owner, ConnectionID: f.connection, Stream: "notes", Since: &since, Limit: 9}
+		if out, err := records.Changes(f.Context(), sweeps, in); err == nil {
+			f.Errorf("%+v", out)
+		} else {
+			f.faulted(err, "cursor_expired")
+		}
+	})
+}
+
+// A page ends where its data are some megabytes: its reader asks for the rest.
+func TestPageOfChangesIsBoundInBytes(t *testing.T) {
+	each(t, func(f *fixture) {
+		large := strings.Repeat("x", 1_000_000)
+		for i := range 6 {
+			f.write(fmt.Sprintf(`{"stream":"notes","data":{"id":"%d","text":%q}}`, i, large))
+		}
+		first := f.changes(nil, 100)
+		if len(first.Rows) != 5 || !first.More {
+			f.Errorf("%d rows of 1 MB, more %v", len(first.Rows), first.More)
+		}
+		if rest := f.changes(&first.Next, 100); len(rest.Rows) != 1 || rest.More {
+			f.Errorf("the rest is %d rows, more %v", len(rest.Rows), rest.More)
+		}
 	})
 }
 

@@ -3,55 +3,105 @@ package records
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/sources"
 	"github.com/stint-run/stint/server/store"
 )
 
-// CheckPartition compares what is maintained of a partition with its records. A
-// difference is looked at again while the partition is held, so that none is
-// reported that a writer made meanwhile; with repair it is mended there.
+// quietTries is how often a partition is counted in the hope that nobody writes to it
+// meanwhile, before its writers are kept waiting.
+const quietTries = 3
+
+// CheckPartition compares what is maintained of a partition with its records. Nothing
+// is reported that a writer or a removal made meanwhile. It keeps writers waiting,
+// those of the whole file on SQLite, only where it repairs, or where each count finds
+// a difference and a new version.
 func CheckPartition(ctx context.Context, s *store.Store, p model.Partition, repair bool) (sources.Drifts, error) {
-	maintained, err := maintainedOf(ctx, s, p)
-	if err != nil {
-		return nil, err
-	}
-	counted, err := Recount(ctx, s, p.ConnectionID, p.Stream)
-	if err != nil || len(maintained.drifts(counted)) == 0 {
-		return nil, err
+	for range quietTries {
+		drifts, quiet, err := checkBeside(ctx, s, p)
+		if err != nil || len(drifts) == 0 || quiet && !repair {
+			return drifts, err
+		}
+		if quiet {
+			break
+		}
 	}
 	var drifts sources.Drifts
-	err = s.Tx(ctx, func(q model.Querier) (err error) {
+	err := s.Tx(ctx, func(q model.Querier) (err error) {
 		drifts, err = checkHeld(ctx, q, p, repair)
 		return err
 	})
 	return drifts, err
 }
 
-// checkHeld is the same in a transaction, which holds the partition.
+// checkBeside compares beside writers. quiet says that none changed the partition.
+func checkBeside(ctx context.Context, q model.Reader, p model.Partition) (drifts sources.Drifts, quiet bool, err error) {
+	before, err := partitionOf(ctx, q, p)
+	if before == nil || err != nil {
+		return nil, true, err
+	}
+	_, drifts, _, err = compare(ctx, q, *before)
+	if err != nil || len(drifts) == 0 {
+		return nil, true, err
+	}
+	after, err := partitionOf(ctx, q, p)
+	if after == nil || err != nil {
+		return nil, true, err
+	}
+	return drifts, after.Version == before.Version, nil
+}
+
+// partitionOf is the partition as it is now; nil if it is gone.
+func partitionOf(ctx context.Context, q model.Reader, p model.Partition) (*model.Partition, error) {
+	now, err := q.PartitionGet(ctx, model.PartitionGetParams{OwnerID: p.OwnerID, ConnectionID: p.ConnectionID, Stream: p.Stream})
+	if store.NotFound(err) {
+		return nil, nil
+	}
+	return &now, wrap("read partition "+p.Stream+" of "+p.ConnectionID, err)
+}
+
+// checkHeld is CheckPartition in a transaction, which holds the partition.
 func checkHeld(ctx context.Context, q model.Querier, p model.Partition, repair bool) (sources.Drifts, error) {
 	rows, err := lockPartitions(ctx, q, Target{OwnerID: p.OwnerID, ConnectionID: p.ConnectionID}, []string{p.Stream})
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	maintained, err := maintainedOf(ctx, q, rows[0])
-	if err != nil {
-		return nil, err
-	}
-	counted, err := Recount(ctx, q, p.ConnectionID, p.Stream)
-	if err != nil {
-		return nil, err
-	}
-	drifts := maintained.drifts(counted)
-	if len(drifts) > 0 && repair {
+	maintained, drifts, counted, err := compare(ctx, q, rows[0])
+	if err == nil && len(drifts) > 0 && repair {
 		err = maintained.repair(ctx, q, counted)
 	}
 	return drifts, err
+}
+
+// compare compares a partition with its records. There are no differences where its
+// connection is gone: its records go before it does.
+func compare(ctx context.Context, q model.Reader, p model.Partition) (m maintained, drifts sources.Drifts, counted Figures, err error) {
+	if m, err = maintainedOf(ctx, q, p); err != nil {
+		return m, nil, counted, err
+	}
+	if counted, err = Recount(ctx, q, p.ConnectionID, p.Stream); err != nil {
+		return m, nil, counted, err
+	}
+	if drifts = m.drifts(counted); len(drifts) == 0 {
+		return m, nil, counted, nil
+	}
+	if _, err = sources.Resolve(ctx, q, p.OwnerID, p.ConnectionID); gone(err) {
+		return m, nil, counted, nil
+	}
+	return m, drifts, counted, err
+}
+
+// gone reports whether an error is the fault not_found.
+func gone(err error) bool {
+	f, ok := errors.AsType[*fault.Fault](err)
+	return ok && f.Code == fault.NotFound().Code
 }
 
 // maintained is what is maintained of a partition.

@@ -2,11 +2,9 @@ package records
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/stint-run/stint/gen/model"
-	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/sources"
 	"github.com/stint-run/stint/server/store"
 )
@@ -73,29 +71,48 @@ func ownerDrifts(of model.OwnerSeq, highest int64, kept Kept) (out sources.Drift
 // sources.CheckHeads names them.
 func CheckRejected(ctx context.Context, s *store.Store, c model.Connection, kept Quarantine, repair bool) (drifts sources.Drifts, err error) {
 	counted, err := sources.RejectedCount(ctx, s, c.OwnerID, c.ID)
-	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Code == fault.NotFound().Code {
-		return nil, nil
-	}
 	if err != nil || counted == kept.Connections[c.ID].Lines {
+		return nil, orGone(err)
+	}
+	err = s.Tx(ctx, func(q model.Querier) (err error) {
+		drifts, err = checkRejectedHeld(ctx, s, q, c, repair)
+		return err
+	})
+	return drifts, orGone(err)
+}
+
+// checkRejectedHeld is the same in a transaction, which holds the connection, and
+// then the owner's sequence.
+func checkRejectedHeld(ctx context.Context, s *store.Store, q model.Querier, c model.Connection, repair bool) (drifts sources.Drifts, err error) {
+	if _, err := sources.Lock(ctx, q, c.OwnerID, c.ID); err != nil {
 		return nil, err
 	}
-	err = s.Tx(ctx, func(q model.Querier) error {
-		_, kept, err := holdQuarantine(ctx, q, c.OwnerID)
-		if err != nil {
-			return err
-		}
-		counted, err := sources.RejectedCount(ctx, q, c.OwnerID, c.ID)
-		if err != nil {
-			return err
-		}
-		is := kept.Connections[c.ID].Lines
-		drifts.Numbers("connection_heads.rejected_count", counted, is)
-		if counted == is || !repair {
-			return nil
-		}
-		return sources.CountRejected(ctx, q, c.UpdatedAt, c.OwnerID, c.ID, is-counted)
-	})
-	return drifts, err
+	_, kept, err := holdQuarantine(ctx, q, c.OwnerID)
+	if err != nil {
+		return nil, err
+	}
+	counted, err := sources.RejectedCount(ctx, q, c.OwnerID, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	is := kept.Connections[c.ID].Lines
+	drifts.Numbers("connection_heads.rejected_count", counted, is)
+	if counted == is || !repair {
+		return drifts, nil
+	}
+	now, err := s.TxTime()
+	if err != nil {
+		return nil, err
+	}
+	return drifts, sources.CountRejected(ctx, q, now, c.OwnerID, c.ID, is-counted)
+}
+
+// orGone passes over a connection that is deleted meanwhile.
+func orGone(err error) error {
+	if gone(err) {
+		return nil
+	}
+	return err
 }
 
 // holdQuarantine holds an owner's sequence, without which no line is kept or

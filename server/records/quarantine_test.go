@@ -1,7 +1,9 @@
 package records_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +100,45 @@ func TestDraftStaysOneWhenAllLinesAreRefused(t *testing.T) {
 		f.write("no JSON")
 		if got := dbtest.Get[string](f.T, f.Store, "select status from connections where id = $1", f.connection); got != sources.Draft {
 			f.Errorf("the connection is %s", got)
+		}
+	})
+}
+
+// locks notes the order in which a transaction takes its locks.
+type locks struct {
+	model.Querier
+	taken *[]string
+}
+
+func (l locks) ConnectionLock(ctx context.Context, arg model.ConnectionLockParams) (model.Connection, error) {
+	*l.taken = append(*l.taken, "connection")
+	return l.Querier.ConnectionLock(ctx, arg)
+}
+
+func (l locks) OwnerSeqTake(ctx context.Context, arg model.OwnerSeqTakeParams) (model.OwnerSeq, error) {
+	*l.taken = append(*l.taken, "owner")
+	return l.Querier.OwnerSeqTake(ctx, arg)
+}
+
+// Another order deadlocks with whoever writes lines.
+func TestDiscardTakesLocksInTheOrderOfWriters(t *testing.T) {
+	each(t, func(f *fixture) {
+		f.write(`{`)
+		for what, do := range map[string]func(q model.Querier) error{
+			"write": func(q model.Querier) error {
+				_, err := records.Write(f.Context(), q, f.Now, f.target(), lines(`[`, `{"stream":"notes","data":{"id":"a"}}`))
+				return err
+			},
+			"discard": func(q model.Querier) error {
+				_, err := records.Discard(f.Context(), q, f.Now, records.Of{OwnerID: f.Owner, ConnectionID: f.connection}, "")
+				return err
+			},
+		} {
+			var taken []string
+			f.Tx(func(q model.Querier) error { taken = nil; return do(locks{q, &taken}) })
+			if got := strings.Join(slices.Compact(taken), ", "); got != "connection, owner" {
+				f.Errorf("%s locks %s", what, got)
+			}
 		}
 	})
 }

@@ -36,8 +36,12 @@ func Rejection(ctx context.Context, q model.Reader, of Of, rejectionID string) (
 }
 
 // Discard discards one refused line of a connection, or, with an empty id, all of
-// them, and returns how many. The quarantine has their room again.
+// them, and returns how many. The quarantine has their room again. As whoever writes
+// lines, it holds the connection before the owner's counts: the heads count too.
 func Discard(ctx context.Context, q model.Querier, now coltype.Time, of Of, rejectionID string) (int64, error) {
+	if _, err := sources.Lock(ctx, q, of.OwnerID, of.ConnectionID); err != nil {
+		return 0, err
+	}
 	if _, err := takeSeq(ctx, q, of.OwnerID, 0); err != nil {
 		return 0, err
 	}

@@ -103,7 +103,7 @@ func lockSelected(ctx context.Context, q model.Querier, ownerID, selector string
 	if err != nil {
 		return model.Connection{}, err
 	}
-	return lock(ctx, q, ownerID, c.ID)
+	return Lock(ctx, q, ownerID, c.ID)
 }
 
 // lockSelectedWithRun locks the connection of a selector together with its running run.

@@ -29,7 +29,7 @@ func Heartbeat(ctx context.Context, q model.Querier, now coltype.Time, in BeatIn
 	if !renewed {
 		return end, refused(ctx, q, now, run, in.Generation)
 	}
-	c, err := lock(ctx, q, in.OwnerID, *run.ConnectionID)
+	c, err := Lock(ctx, q, in.OwnerID, *run.ConnectionID)
 	if err != nil {
 		return end, err
 	}

@@ -40,7 +40,7 @@ func Finish(ctx context.Context, q model.Querier, now coltype.Time, in FinishIn)
 	if !ended {
 		return sameEnd(ctx, q, now, in)
 	}
-	c, err := lock(ctx, q, in.OwnerID, *run.ConnectionID)
+	c, err := Lock(ctx, q, in.OwnerID, *run.ConnectionID)
 	if err != nil {
 		return run, err
 	}

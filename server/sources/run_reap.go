@@ -69,7 +69,7 @@ func reap(ctx context.Context, q model.Querier, now coltype.Time, run runs.Overd
 	if generation == nil || err != nil {
 		return false, err
 	}
-	c, err := lock(ctx, q, run.OwnerID, *run.ConnectionID)
+	c, err := Lock(ctx, q, run.OwnerID, *run.ConnectionID)
 	if err != nil {
 		return false, err
 	}

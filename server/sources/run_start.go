@@ -68,7 +68,7 @@ func lockWithRun(ctx context.Context, q model.Querier, ownerID, connectionID str
 	if err != nil {
 		return model.Connection{}, nil, err
 	}
-	c, err := lock(ctx, q, ownerID, connectionID)
+	c, err := Lock(ctx, q, ownerID, connectionID)
 	if err != nil {
 		return c, nil, err
 	}
@@ -79,8 +79,9 @@ func lockWithRun(ctx context.Context, q model.Querier, ownerID, connectionID str
 	return c, active, err
 }
 
-// lock locks a connection: whoever writes to it comes before or after.
-func lock(ctx context.Context, q model.Querier, ownerID, connectionID string) (model.Connection, error) {
+// Lock locks a connection, whatever its status: whoever writes to it or changes it
+// comes before or after.
+func Lock(ctx context.Context, q model.Querier, ownerID, connectionID string) (model.Connection, error) {
 	c, err := q.ConnectionLock(ctx, model.ConnectionLockParams{ID: connectionID, OwnerID: ownerID})
 	return c, found(connectionID, err)
 }

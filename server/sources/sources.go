@@ -68,7 +68,7 @@ func Resolve(ctx context.Context, q model.Reader, ownerID, selector string) (mod
 // writes to it or changes it before the transaction ends, and a revoked one is
 // connection_revoked.
 func Hold(ctx context.Context, q model.Querier, ownerID, connectionID string) (model.Connection, error) {
-	c, err := lock(ctx, q, ownerID, connectionID)
+	c, err := Lock(ctx, q, ownerID, connectionID)
 	if err == nil && c.Status == Revoked {
 		err = fault.ConnectionRevoked(c.ID)
 	}
