@@ -3321,7 +3321,7 @@ type ClientInterface interface {
 
 	// ListChanges Follow what changes of a stream
 	//
-	// Each record once, in its latest version, by version; deletions too. Pass next_since on as since, whether or not there is more.
+	// Each record in its latest version, by version; deletions too. An answer ends at the limit, or at 4 MiB of data. Pass next_since on as since, whether or not there is more.
 	//
 	// Corresponds with GET /v1/connections/{connection}/changes (the `ListChanges` operationId).
 	ListChanges(ctx context.Context, connection string, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3988,7 +3988,7 @@ func (c *Client) RenameConnection(ctx context.Context, connection string, params
 
 // ListChanges Follow what changes of a stream
 //
-// Each record once, in its latest version, by version; deletions too. Pass next_since on as since, whether or not there is more.
+// Each record in its latest version, by version; deletions too. An answer ends at the limit, or at 4 MiB of data. Pass next_since on as since, whether or not there is more.
 //
 // Corresponds with GET /v1/connections/{connection}/changes (the `ListChanges` operationId).
 func (c *Client) ListChanges(ctx context.Context, connection string, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9149,7 +9149,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListChangesWithResponse Follow what changes of a stream
 	//
-	// Each record once, in its latest version, by version; deletions too. Pass next_since on as since, whether or not there is more.
+	// Each record in its latest version, by version; deletions too. An answer ends at the limit, or at 4 MiB of data. Pass next_since on as since, whether or not there is more.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -12913,7 +12913,7 @@ func (c *ClientWithResponses) RenameConnectionWithResponse(ctx context.Context, 
 
 // ListChangesWithResponse Follow what changes of a stream
 //
-// Each record once, in its latest version, by version; deletions too. Pass next_since on as since, whether or not there is more.
+// Each record in its latest version, by version; deletions too. An answer ends at the limit, or at 4 MiB of data. Pass next_since on as since, whether or not there is more.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -7,6 +7,8 @@ package fsck
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server/records"
@@ -42,7 +44,7 @@ type check struct {
 	store  *store.Store
 	repair bool
 	kept   records.Quarantine
-	seqs   map[string]int64 // the highest number of each owner's partitions
+	seqs   map[string]int64 // the highest number of the partitions of each owner not yet looked at
 	Report
 }
 
@@ -93,13 +95,20 @@ func (c *check) partition(row model.Partition) error {
 }
 
 func (c *check) owners() error {
-	return walk(func(after string) ([]model.OwnerSeq, error) { return records.WalkOwners(c.ctx, c.store, after, page) },
+	err := walk(func(after string) ([]model.OwnerSeq, error) { return records.WalkOwners(c.ctx, c.store, after, page) },
 		func(row model.OwnerSeq) string { return row.OwnerID }, c.owner)
+	for _, missing := range slices.Sorted(maps.Keys(c.seqs)) { // has partitions, and no sequence
+		if err == nil {
+			err = c.owner(model.OwnerSeq{OwnerID: missing})
+		}
+	}
+	return err
 }
 
 func (c *check) owner(row model.OwnerSeq) error {
 	c.Owners++
 	drifts, err := records.CheckOwner(c.ctx, c.store, row, c.seqs[row.OwnerID], c.kept, c.repair)
+	delete(c.seqs, row.OwnerID)
 	c.note(Finding{OwnerID: row.OwnerID}, drifts)
 	return err
 }

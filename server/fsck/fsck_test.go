@@ -137,6 +137,30 @@ func TestEveryDriftIsNamedAndRepaired(t *testing.T) {
 	})
 }
 
+// Without its sequence an owner's records could not be changed any more.
+func TestMissingSequenceIsFoundAndMadeAnew(t *testing.T) {
+	eachWhole(t, func(f *fixture) {
+		if err := f.write(0, 20); err != nil {
+			f.Fatal(err)
+		}
+		dbtest.SQL(f.T, f.Store, "delete from owner_seq where owner_id = $1", f.Owner)
+		if got := figures(f.fsck(true)); !slices.Contains(got, "owner_seq.seq") {
+			f.Errorf("found %v", got)
+		}
+		if got := figures(f.fsck(false)); len(got) > 0 {
+			f.Errorf("%v is left after the repair", got)
+		}
+		f.Tx(func(q model.Querier) error {
+			line := records.Line{Stream: "notes", Op: records.Delete, Key: "3"}
+			out, err := records.Write(f.Context(), q, f.Now, records.Target{OwnerID: f.Owner, ConnectionID: f.connection}, []records.Line{line})
+			if err == nil && out.Accepted != 1 {
+				f.Errorf("%+v", out)
+			}
+			return err
+		})
+	})
+}
+
 func TestNoDriftIsReportedThatWritersMakeMeanwhile(t *testing.T) {
 	eachWhole(t, func(f *fixture) {
 		var writers sync.WaitGroup

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/server/fault"
+	"github.com/stint-run/stint/server/sources"
 	"github.com/stint-run/stint/server/store"
 	"github.com/stint-run/stint/server/web"
 )
@@ -47,7 +48,7 @@ func Changes(ctx context.Context, q model.Reader, in ChangesIn) (Changed, error)
 		}
 	}
 	if p.Version == 0 { // also if the first change comes at this moment
-		return Changed{}, nil
+		return Changed{}, declared(ctx, q, in)
 	}
 	out, err := changesFrom(ctx, q, in, from)
 	if err != nil {
@@ -85,6 +86,20 @@ func changesFrom(ctx context.Context, q model.Reader, in ChangesIn, from web.Sin
 			return out, nil
 		}
 	}
+}
+
+// declared is the fault not_found for a stream that the connection's connector does
+// not have: whoever misspells a name need not wait for its changes.
+func declared(ctx context.Context, q model.Reader, in ChangesIn) error {
+	c, err := sources.Resolve(ctx, q, in.OwnerID, in.ConnectionID)
+	if err != nil {
+		return err
+	}
+	streams, err := sources.Streams(ctx, q, in.OwnerID, c.ConnectorID)
+	if _, ok := streams[in.Stream]; err == nil && !ok {
+		err = fault.NotFound()
+	}
+	return err
 }
 
 // standing is the partition before its rows are read, and the epoch of its numbers:

@@ -163,6 +163,29 @@ func TestSweepBesideAReaderHidesNoDeletion(t *testing.T) {
 	})
 }
 
+func TestStreamThatNobodyDeclaredHasNoChanges(t *testing.T) {
+	each(t, func(f *fixture) {
+		for stream, code := range map[string]string{"people": "", "nope": "not_found"} {
+			_, err := records.Changes(f.Context(), f.Store, records.ChangesIn{OwnerID: f.Owner, ConnectionID: f.connection, Stream: stream, Limit: 9})
+			if code != "" || err != nil {
+				f.faulted(err, code)
+			}
+		}
+	})
+}
+
+func TestDeletionTellsWhenItWasEmitted(t *testing.T) {
+	each(t, func(f *fixture) {
+		f.write(`{"stream":"notes","data":{"id":"a"},"emitted_at":"2024-01-02T00:00:00Z"}`, `{"stream":"notes","data":{"id":"b"},"emitted_at":"2024-01-02T00:00:00Z"}`,
+			`{"stream":"notes","op":"delete","key":"a","emitted_at":"2024-05-05T00:00:00Z"}`, `{"stream":"notes","op":"delete","key":"b"}`)
+		rows := f.changes(nil, 9).Rows
+		if a, b := rows[0].EmittedAt.String(), rows[1].EmittedAt.String(); a != "2024-05-05T00:00:00.000000Z" || b != "2024-01-02T00:00:00.000000Z" {
+			f.Errorf("a was deleted at %s, b at %s", a, b)
+		}
+		f.recount()
+	})
+}
+
 // A page ends where its data are some megabytes: its reader asks for the rest.
 func TestPageOfChangesIsBoundInBytes(t *testing.T) {
 	each(t, func(f *fixture) {

@@ -38,7 +38,7 @@ func CountQuarantine(ctx context.Context, q model.Reader) (Quarantine, error) {
 
 // CheckOwner compares an owner's sequence with the highest number of the owner's
 // partitions, and the counts of the quarantine with what is kept. A difference is
-// looked at again while the sequence is held, as in CheckPartition.
+// looked at again while the sequence is held, which is made if it is missing.
 func CheckOwner(ctx context.Context, s *store.Store, of model.OwnerSeq, highest int64, kept Quarantine, repair bool) (drifts sources.Drifts, err error) {
 	if len(ownerDrifts(of, highest, kept.Owners[of.OwnerID])) == 0 {
 		return nil, nil

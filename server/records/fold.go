@@ -64,6 +64,9 @@ func (f *fold) take(c change) {
 		f.supersede(r)
 		p.count(r.content, -1)
 		r.deleted = true
+		if !c.emittedAt.IsZero() {
+			r.emittedAt = c.emittedAt
+		}
 		f.advance(p, r)
 	case r != nil && !r.deleted && r.hash == c.hash:
 		f.unchanged++

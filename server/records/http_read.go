@@ -20,7 +20,7 @@ func readRoutes(a *web.API) {
 	web.Read(a, web.Op{Method: http.MethodGet, Path: connectionPath + "/checkpoints", ID: "list-checkpoints", Summary: "List how far a connection's streams were read",
 		Scope: web.ScopeRecordsRead, Faults: []string{"ambiguous"}}, checkpoints)
 	web.Read(a, web.Op{Method: http.MethodGet, Path: connectionPath + "/changes", ID: "list-changes", Summary: "Follow what changes of a stream",
-		Description: "Each record once, in its latest version, by version; deletions too. Pass next_since on as since, whether or not there is more.",
+		Description: "Each record in its latest version, by version; deletions too. An answer ends at the limit, or at 4 MiB of data. Pass next_since on as since, whether or not there is more.",
 		Scope:       web.ScopeRecordsRead, Faults: []string{"ambiguous", "invalid_cursor", "cursor_expired"}}, h.changes)
 	web.List(a, web.Op{Path: connectionPath + "/rejections", ID: "list-rejections", Summary: "List refused lines of a connection, newest first",
 		Scope: web.ScopeRecordsRead, Faults: []string{"ambiguous"}}, listedRejections)

@@ -42,7 +42,7 @@ type change struct {
 }
 
 // content is what a version of a record says. Data that are nil are those that
-// the record has in the database.
+// the record has in the database. Of a deletion it has at most when it was emitted.
 type content struct {
 	data              coltype.JSON
 	hash, search      string
@@ -75,7 +75,12 @@ func (l *Line) ask(stream sources.Stream) (change, *Refusal) {
 		d = &of
 	}
 	var refusal *Refusal
-	if c.key, refusal = l.key(d, stream.PrimaryKey); refusal == nil && !c.delete {
+	c.key, refusal = l.key(d, stream.PrimaryKey)
+	switch {
+	case refusal != nil:
+	case c.delete:
+		c.emittedAt = l.EmittedAt
+	default:
 		c.content = l.content(d, stream.TimeField)
 	}
 	return c, refusal
