@@ -79,11 +79,13 @@ func TestQuarantineTakesSoManyBytesOfAnOwner(t *testing.T) {
 		if n := kept(f.write(bad("short", 3, 0)...)); n != 3 {
 			f.Errorf("%d short lines are kept, want 3", n)
 		}
-		long := records.Line{Index: 7, Size: 5 << 20, Refused: &records.Refusal{Code: records.LineTooLarge, Detail: "the line is too long"}}
+		long := func(size int64) records.Line {
+			return records.Line{Size: size, Refused: &records.Refusal{Code: records.LineTooLarge, Detail: "the line is too long"}}
+		}
 		f.Tx(func(q model.Querier) error {
-			out, err := records.Write(f.Context(), q, f.Now, f.target(), []records.Line{long})
-			if kept(out) != 1 {
-				f.Errorf("a line that was not held is not in the quarantine: %+v", out)
+			out, err := records.Write(f.Context(), q, f.Now, f.target(), []records.Line{long(5 << 20), long(5<<20 + 1), long(5 << 20)})
+			if kept(out) != 3 || *out.Rejected[0].RejectionID == *out.Rejected[1].RejectionID || *out.Rejected[0].RejectionID != *out.Rejected[2].RejectionID {
+				f.Errorf("lines that were not held, told apart by their length: %+v", out)
 			}
 			return err
 		})
@@ -91,6 +93,21 @@ func TestQuarantineTakesSoManyBytesOfAnOwner(t *testing.T) {
 			f.Error("it is not kept as one without bytes")
 		}
 		f.recount()
+	})
+}
+
+func TestQuarantineOfAnOwnerIsFilledToTheLastByte(t *testing.T) {
+	each(t, func(f *fixture) {
+		f.write("{")
+		dbtest.SQL(f.T, f.Store, fmt.Sprintf("update owner_seq set rejected_bytes = %d where owner_id = $1", records.MaxRejectedBytes-5), f.Owner)
+		for _, tt := range []struct {
+			line string
+			want int
+		}{{"{12345", 0}, {"{1234", 1}, {"x", 0}, {"{", 1}} { // the last one is there already
+			if n := kept(f.write(tt.line)); n != tt.want {
+				f.Errorf("%s: %d are kept, want %d", tt.line, n, tt.want)
+			}
+		}
 	})
 }
 

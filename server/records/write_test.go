@@ -158,6 +158,18 @@ func TestRecordIsSortedByItsTimeElseByWhenItWasEmitted(t *testing.T) {
 	})
 }
 
+func TestRecordCountsForTheDayOfItsTimeInUTC(t *testing.T) {
+	each(t, func(f *fixture) {
+		for at, day := range map[string]int{"1969-12-29T23:59:59Z": -3, "1969-12-30T00:00:00Z": -2, "1969-12-30T12:00:00Z": -2, "2024-05-06T23:30:00-02:00": 19850} {
+			f.connection = f.connect(f.Owner, sources.Active)
+			f.write(fmt.Sprintf(`{"stream":"notes","data":{"id":"a","at":%q}}`, at))
+			if f.count("day_counts", fmt.Sprintf("day = %d and n = 1", day)) != 1 {
+				f.Errorf("%s does not count for the day %d", at, day)
+			}
+		}
+	})
+}
+
 func TestCheckpointIsDurableWithItsRecordsAndTheLastOneCounts(t *testing.T) {
 	each(t, func(f *fixture) {
 		f.write(`{"stream":"notes","checkpoint":{"n":1}}`, `{"checkpoint":7}`, `{"stream":"notes","data":{"id":"a"}}`, `{"stream":"notes","checkpoint":{"n":2}}`)

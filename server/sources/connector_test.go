@@ -149,3 +149,29 @@ func TestTwoWhoMakeAConnectorAtOnceMakeOne(t *testing.T) {
 		}
 	})
 }
+
+// Of those who change one version at once, one does; the others are told.
+func TestOneOfManyChangesAVersionOfAManifest(t *testing.T) {
+	each(t, func(d *fixture) {
+		for version := range int64(3) {
+			changed := make(chan error, 8)
+			for i := range cap(changed) {
+				go func() {
+					_, _, err := d.tryPut("books", fmt.Sprintf(`{"streams":[],"by":"%d of %d"}`, i, version), version+1)
+					changed <- err
+				}()
+			}
+			done := 0
+			for range cap(changed) {
+				if err := <-changed; err == nil {
+					done++
+				} else {
+					d.fault(err, "precondition_failed")
+				}
+			}
+			if got, err := sources.GetConnector(d.Context(), d.Store, d.Owner, "books"); done != 1 || err != nil || got.Version != version+2 {
+				d.Errorf("%d changes of version %d were taken, %v", done, version+1, err)
+			}
+		}
+	})
+}

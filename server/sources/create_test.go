@@ -75,7 +75,8 @@ func TestASourceNeedsAConnectorOfItsOwner(t *testing.T) {
 
 func TestADeletedSourceComesBackOnlyWhenAsked(t *testing.T) {
 	each(t, func(d *fixture) {
-		old := d.connect(sources.ConnectionIn{BindingKey: "ada"})
+		source := sources.ConnectionIn{BindingKey: "ada", SourceKind: "device"}
+		old := d.connect(source)
 		accept(d, old.ID, "laptop", "b1")
 		d.Pass(time.Second)
 		d.delete(old.ID)
@@ -88,18 +89,20 @@ func TestADeletedSourceComesBackOnlyWhenAsked(t *testing.T) {
 			}
 		}
 
-		_, err = d.tryConnect(sources.ConnectionIn{BindingKey: "ada"})
+		_, err = d.tryConnect(source)
 		if f := d.fault(err, "connection_deleted"); f.Members["connection_id"] != old.ID {
 			d.Errorf("the fault names %v, want %s", f.Members["connection_id"], old.ID)
 		}
 		if _, err := sources.Resolve(d.Context(), d.Store, d.Owner, "books"); err == nil {
 			d.Error("the refused source is connected")
 		}
-		anew, err := d.tryConnect(sources.ConnectionIn{BindingKey: "ada", ReplaceDeleted: true})
+		replacing := source
+		replacing.ReplaceDeleted = true
+		anew, err := d.tryConnect(replacing)
 		if err != nil || anew.Deduplicated || anew.Connection.ID == old.ID {
 			d.Fatalf("replaced: %+v, %v", anew, err)
 		}
-		if again, err := d.tryConnect(sources.ConnectionIn{BindingKey: "ada"}); err != nil || again.Connection.ID != anew.Connection.ID {
+		if again, err := d.tryConnect(source); err != nil || again.Connection.ID != anew.Connection.ID {
 			d.Errorf("without the tombstone: %+v, %v", again, err)
 		}
 		d.delete("books")
