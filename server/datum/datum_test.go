@@ -106,6 +106,7 @@ func TestKeyOfAClientIsBroughtIntoOneForm(t *testing.T) {
 	}{
 		{"a", 1, "a"}, {`["a"]`, 1, `["a"]`}, {`[ "a",  "\u00fc" ]`, 2, `["a","ü"]`},
 		{"a", 2, ""}, {`["a"]`, 2, ""}, {`["a",1]`, 2, ""}, {`["a",null]`, 2, ""}, {`["a","b"]x`, 2, ""},
+		{`["\ud800","x"]`, 2, ""}, {`["\uFFFD","x"]`, 2, `["�","x"]`}, {`["�","x"]`, 2, `["�","x"]`}, {`["\ud83d\ude00","x"]`, 2, `["😀","x"]`},
 	} {
 		got, err := datum.NormalKey(tt.key, tt.fields)
 		if got != tt.want || (err != nil) != (tt.want == "") {

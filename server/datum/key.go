@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Key is the key of a record whose primary key are fields: of one field its text,
@@ -40,7 +41,7 @@ func NormalKey(key string, fields int) (string, error) {
 	}
 	var texts []*string
 	err := json.Unmarshal([]byte(key), &texts)
-	if err != nil || len(texts) != fields || slices.Contains(texts, nil) {
+	if err != nil || len(texts) != fields || slices.Contains(texts, nil) || halved(key, texts) {
 		return "", fmt.Errorf("key must be a JSON array of %d texts", fields)
 	}
 	all := make([]string, fields)
@@ -48,6 +49,14 @@ func NormalKey(key string, fields int) (string, error) {
 		all[i] = *text
 	}
 	return arrayOf(all), nil
+}
+
+// halved reports whether texts have a replacement character that key does not spell:
+// it was half a surrogate pair, and must not become the key of another record.
+func halved(key string, texts []*string) bool {
+	const spelled, escaped = "\ufffd", `\ufffd`
+	return slices.ContainsFunc(texts, func(text *string) bool { return strings.Contains(*text, spelled) }) &&
+		!strings.Contains(key, spelled) && !strings.Contains(strings.ToLower(key), escaped)
 }
 
 // keyText is the text of a scalar value. Numbers have one spelling.

@@ -32,6 +32,7 @@ func newChunk(lines []Line, streams map[string]sources.Stream) *chunk {
 		if refusal != nil {
 			refused := *line
 			refused.Refused = refusal
+			refused.hash() // before the owner's other writers wait
 			c.refused = append(c.refused, &refused)
 		}
 	}

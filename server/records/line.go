@@ -23,6 +23,9 @@ type asked struct {
 func Prepare(lines []Line, streams map[string]sources.Stream) {
 	for i := range lines {
 		l := &lines[i]
+		if l.Refused != nil {
+			l.hash()
+		}
 		if l.Refused != nil || l.Checkpoint != nil {
 			continue
 		}

@@ -136,12 +136,16 @@ func keepRejections(ctx context.Context, q model.Querier, now coltype.Time, to T
 }
 
 // hash tells two refused lines apart: by their bytes, or by the length of one that
-// was too long to be held.
+// was too long to be held. It is made once.
 func (l *Line) hash() string {
-	if l.Raw == nil {
-		return datum.Sum(fmt.Appendf(nil, "%d bytes", l.Size))
+	switch {
+	case l.sum != "":
+	case l.Raw == nil:
+		l.sum = datum.Sum(fmt.Appendf(nil, "%d bytes", l.Size))
+	default:
+		l.sum = datum.Sum(l.Raw)
 	}
-	return datum.Sum(l.Raw)
+	return l.sum
 }
 
 // streamName is how a stream is named; a refused line may name anything.

@@ -99,6 +99,7 @@ type Line struct {
 	Checkpoint coltype.JSON
 	Refused    *Refusal
 
+	sum   string // see hash
 	asked *asked // what Prepare made; nil for a line without a record, or of an unknown stream
 }
 
