@@ -175,10 +175,12 @@ create table record_rejections (
         created_at between '0002-01-01 00:00:00+00' and '9999-12-31 23:59:59.999999+00'
     )
 );
--- RejectionInsertMany
+-- RejectionInsertMany, HeadRecount
 create unique index record_rejections_line on record_rejections (connection_id, hash);
 -- RejectionPage
 create index record_rejections_by_created on record_rejections (connection_id, created_at, id);
+-- OwnerSeqRecount
+create index record_rejections_by_owner on record_rejections (owner_id);
 
 -- Batches: durable_lines of its body have had their effect; a sender that holds it
 -- goes on from there. The answer of an accepted one is kept as it was sent.
