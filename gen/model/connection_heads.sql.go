@@ -41,6 +41,14 @@ type HeadInsertParams struct {
 	UpdatedAt    coltype.Time
 }
 
+// HeadRecountParams has the fields of HeadGetParams.
+type HeadRecountParams = HeadGetParams
+
+type HeadRecountRow struct {
+	RejectedCount int64
+	KeptLines     int64
+}
+
 type HeadSetRunsParams struct {
 	ConnectionID   string
 	OwnerID        string

@@ -17,11 +17,20 @@ type OwnerSeqRaiseFloorParams struct {
 	OwnerID string
 }
 
-type OwnerSeqSetParams struct {
+// OwnerSeqRecountParams has the fields of OwnerSeqGetParams.
+type OwnerSeqRecountParams = OwnerSeqGetParams
+
+type OwnerSeqRecountRow struct {
 	Seq           int64
 	RejectedCount int64
 	RejectedBytes int64
-	OwnerID       string
+	KeptLines     int64
+	KeptBytes     int64
+}
+
+type OwnerSeqSetParams struct {
+	Seq     int64
+	OwnerID string
 }
 
 type OwnerSeqTakeParams struct {

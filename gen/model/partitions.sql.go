@@ -52,10 +52,8 @@ type PartitionListParams = DeviceListParams
 // PartitionLockManyParams has the fields of RunSucceedManyParams.
 type PartitionLockManyParams = RunSucceedManyParams
 
-type PartitionLockRemovingParams struct {
-	AfterConnectionID string
-	AfterStream       string
-}
+// PartitionLockRemovingParams has the fields of RecordWalkPartitionParams.
+type PartitionLockRemovingParams = RecordWalkPartitionParams
 
 type PartitionRaiseFloorParams struct {
 	FloorVersion int64

@@ -193,8 +193,7 @@ type Querier interface {
 	OwnerSeqCountRejected(ctx context.Context, arg OwnerSeqCountRejectedParams) (int64, error)
 	// Notes that versions which were superseded up to a number may be gone.
 	OwnerSeqRaiseFloor(ctx context.Context, arg OwnerSeqRaiseFloorParams) (int64, error)
-	// Sets the sequence of an owner and the counts of the quarantine, made anew while
-	// the row is held.
+	// Sets the sequence of an owner, made anew while the row is held.
 	OwnerSeqSet(ctx context.Context, arg OwnerSeqSetParams) error
 	// Takes n numbers of an owner, the last of which is seq, and holds the row until
 	// the end of the transaction. The first use makes it, with that epoch.

@@ -37,6 +37,9 @@ type Reader interface {
 	DeviceList(ctx context.Context, arg DeviceListParams) ([]ConnectionDevice, error)
 	// The heads of a connection.
 	HeadGet(ctx context.Context, arg HeadGetParams) (ConnectionHead, error)
+	// How many refused lines the heads of a connection count, and how many the
+	// quarantine keeps, in one snapshot. Index record_rejections_line.
+	HeadRecount(ctx context.Context, arg HeadRecountParams) (HeadRecountRow, error)
 	// What was answered under a key.
 	IdempotencyKeyGet(ctx context.Context, arg IdempotencyKeyGetParams) (IdempotencyKeyGetRow, error)
 	// How many jobs are due for each probe of a JSON list of {owner_id, kind,
@@ -102,6 +105,10 @@ type Reader interface {
 	OwnerGetByName(ctx context.Context, arg OwnerGetByNameParams) (Owner, error)
 	// The numbers of an owner.
 	OwnerSeqGet(ctx context.Context, arg OwnerSeqGetParams) (OwnerSeq, error)
+	// The sequence of an owner and the counts of the quarantine, with what the quarantine
+	// keeps, in one snapshot.
+	// Index record_rejections_by_owner.
+	OwnerSeqRecount(ctx context.Context, arg OwnerSeqRecountParams) (OwnerSeqRecountRow, error)
 	// The sequences of the owners behind one, by owner. Primary key.
 	OwnerSeqWalk(ctx context.Context, arg OwnerSeqWalkParams) ([]OwnerSeq, error)
 	// One partition of an owner.
@@ -148,6 +155,8 @@ type Reader interface {
 	// What the figures of a partition are made of, by key; the deleted records too.
 	// Index records_key.
 	RecordWalkFigures(ctx context.Context, arg RecordWalkFiguresParams) ([]RecordWalkFiguresRow, error)
+	// The partition behind one that has records, of all owners. Index records_key.
+	RecordWalkPartition(ctx context.Context, arg RecordWalkPartitionParams) (RecordWalkPartitionRow, error)
 	// A refused line of a connection, with its bytes. Primary key.
 	RejectionGet(ctx context.Context, arg RejectionGetParams) (RecordRejection, error)
 	// The refused lines that are kept of a JSON list of hashes. Index record_rejections_line.
@@ -155,9 +164,6 @@ type Reader interface {
 	// The refused lines of a connection without their bytes, the newest first. Index
 	// record_rejections_by_created.
 	RejectionPage(ctx context.Context, arg RejectionPageParams) ([]RejectionPageRow, error)
-	// The lines that the quarantine keeps of all owners behind one, by id, with how many
-	// bytes are held of each. Primary key.
-	RejectionWalk(ctx context.Context, arg RejectionWalkParams) ([]RejectionWalkRow, error)
 	// The repository that has that name, or had it; else one of a JSON list of hosts,
 	// the spellings of the host that releases before told apart. Case does not count.
 	// Primary keys and index repos_identity.
@@ -209,7 +215,7 @@ type Reader interface {
 	RunWalkByJob(ctx context.Context, arg RunWalkByJobParams) ([]RunWalkByJobRow, error)
 	// The same within one recorded status. Index runs_by_status.
 	RunWalkByStatus(ctx context.Context, arg RunWalkByStatusParams) ([]RunWalkByStatusRow, error)
-	// The runs of a connection, newest first. Index runs_by_connection.
+	// The runs of a connection, the latest generation first. Index runs_by_connection.
 	RunWalkOfConnection(ctx context.Context, arg RunWalkOfConnectionParams) ([]RunWalkOfConnectionRow, error)
 	// The streams that a connector declares, by name. Primary key.
 	StreamList(ctx context.Context, arg StreamListParams) ([]ConnectorStream, error)

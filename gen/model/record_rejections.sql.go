@@ -60,13 +60,3 @@ type RejectionPageRow struct {
 	LineBytes int64
 	CreatedAt coltype.Time
 }
-
-// RejectionWalkParams has the fields of OwnerSeqWalkParams.
-type RejectionWalkParams = OwnerSeqWalkParams
-
-type RejectionWalkRow struct {
-	ID           string
-	OwnerID      string
-	ConnectionID string
-	HeldBytes    int64
-}

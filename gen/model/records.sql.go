@@ -111,3 +111,14 @@ type RecordWalkFiguresRow struct {
 	Version   int64
 	DeletedAt coltype.Time
 }
+
+type RecordWalkPartitionParams struct {
+	AfterConnectionID string
+	AfterStream       string
+}
+
+type RecordWalkPartitionRow struct {
+	OwnerID      string
+	ConnectionID string
+	Stream       string
+}

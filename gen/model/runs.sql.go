@@ -236,16 +236,15 @@ type RunWalkByStatusParams = RunPageByStatusParams
 type RunWalkByStatusRow = RunWalkRow
 
 type RunWalkOfConnectionParams struct {
-	ConnectionID *string
-	BeforeAt     coltype.Time
-	BeforeID     string
-	Max          int64
+	ConnectionID     *string
+	BeforeGeneration *int64
+	Max              int64
 }
 
 type RunWalkOfConnectionRow struct {
-	ID        string
-	Status    string
-	CreatedAt coltype.Time
+	ID         string
+	Status     string
+	Generation *int64
 }
 
 // RunWalkParams has the fields of JobPageParams.

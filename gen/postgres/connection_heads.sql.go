@@ -142,6 +142,33 @@ func (q *Queries) HeadInsert(ctx context.Context, arg HeadInsertParams) error {
 	return err
 }
 
+const HeadRecount = `-- name: HeadRecount :one
+select
+    h.rejected_count,
+    cast((
+        select count(*)
+        from record_rejections r
+        where r.connection_id = h.connection_id
+            and r.hash > '' -- leaves that index as the only one
+    ) as bigint) as kept_lines
+from connection_heads h
+where h.connection_id = $1
+    and h.owner_id = $2
+`
+
+type HeadRecountParams = model.HeadRecountParams
+
+type HeadRecountRow = model.HeadRecountRow
+
+// How many refused lines the heads of a connection count, and how many the
+// quarantine keeps, in one snapshot. Index record_rejections_line.
+func (q *Queries) HeadRecount(ctx context.Context, arg HeadRecountParams) (HeadRecountRow, error) {
+	row := q.db.QueryRow(ctx, HeadRecount, arg.ConnectionID, arg.OwnerID)
+	var i HeadRecountRow
+	err := row.Scan(&i.RejectedCount, &i.KeptLines)
+	return i, err
+}
+
 const HeadSetRuns = `-- name: HeadSetRuns :exec
 insert into connection_heads (
     connection_id, owner_id, active_run_id, latest_run_id, settled_run_id, succeeded_run_id, rejected_count, revision, updated_at

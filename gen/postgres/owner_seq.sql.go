@@ -69,25 +69,56 @@ func (q *Queries) OwnerSeqRaiseFloor(ctx context.Context, arg OwnerSeqRaiseFloor
 	return result.RowsAffected(), nil
 }
 
+const OwnerSeqRecount = `-- name: OwnerSeqRecount :one
+select
+    s.seq,
+    s.rejected_count,
+    s.rejected_bytes,
+    cast((
+        select count(*)
+        from record_rejections r
+        where r.owner_id = s.owner_id
+    ) as bigint) as kept_lines,
+    cast((
+        select coalesce(sum(case when r.line is null then 0 else r.line_bytes end), 0)
+        from record_rejections r
+        where r.owner_id = s.owner_id
+    ) as bigint) as kept_bytes
+from owner_seq s
+where s.owner_id = $1
+`
+
+type OwnerSeqRecountParams = model.OwnerSeqRecountParams
+
+type OwnerSeqRecountRow = model.OwnerSeqRecountRow
+
+// The sequence of an owner and the counts of the quarantine, with what the quarantine
+// keeps, in one snapshot.
+// Index record_rejections_by_owner.
+func (q *Queries) OwnerSeqRecount(ctx context.Context, arg OwnerSeqRecountParams) (OwnerSeqRecountRow, error) {
+	row := q.db.QueryRow(ctx, OwnerSeqRecount, arg.OwnerID)
+	var i OwnerSeqRecountRow
+	err := row.Scan(
+		&i.Seq,
+		&i.RejectedCount,
+		&i.RejectedBytes,
+		&i.KeptLines,
+		&i.KeptBytes,
+	)
+	return i, err
+}
+
 const OwnerSeqSet = `-- name: OwnerSeqSet :exec
 update owner_seq
-set seq = $1,
-    rejected_count = $2,
-    rejected_bytes = $3
-where owner_id = $4
+set seq = $1
+where owner_id = $2
 `
 
 type OwnerSeqSetParams = model.OwnerSeqSetParams
 
-// Sets the sequence of an owner and the counts of the quarantine, made anew while
-// the row is held.
+// Sets the sequence of an owner, made anew while the row is held.
 func (q *Queries) OwnerSeqSet(ctx context.Context, arg OwnerSeqSetParams) error {
-	_, err := q.db.Exec(ctx, OwnerSeqSet,
-		arg.Seq,
-		arg.RejectedCount,
-		arg.RejectedBytes,
-		arg.OwnerID,
-	)
+	_, err := q.db.Exec(ctx, OwnerSeqSet, arg.Seq, arg.OwnerID)
 	return err
 }
 

@@ -386,3 +386,23 @@ func (q *Queries) RecordWalkFigures(ctx context.Context, arg RecordWalkFiguresPa
 	}
 	return items, nil
 }
+
+const RecordWalkPartition = `-- name: RecordWalkPartition :one
+select owner_id, connection_id, stream
+from records
+where (connection_id, stream) > (?1, coalesce(cast(?2 as text), ''))
+order by connection_id, stream, key
+limit 1
+`
+
+type RecordWalkPartitionParams = model.RecordWalkPartitionParams
+
+type RecordWalkPartitionRow = model.RecordWalkPartitionRow
+
+// The partition behind one that has records, of all owners. Index records_key.
+func (q *Queries) RecordWalkPartition(ctx context.Context, arg RecordWalkPartitionParams) (RecordWalkPartitionRow, error) {
+	row := q.db.QueryRowContext(ctx, RecordWalkPartition, arg.AfterConnectionID, arg.AfterStream)
+	var i RecordWalkPartitionRow
+	err := row.Scan(&i.OwnerID, &i.ConnectionID, &i.Stream)
+	return i, err
+}

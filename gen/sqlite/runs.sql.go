@@ -981,27 +981,22 @@ func (q *Queries) RunWalkByStatus(ctx context.Context, arg RunWalkByStatusParams
 }
 
 const RunWalkOfConnection = `-- name: RunWalkOfConnection :many
-select id, status, created_at
+select id, status, generation
 from runs
 where coalesce(connection_id, '') = ?1
     and coalesce(connection_id, '') <> ''
-    and (created_at, id) < (?2, coalesce(cast(?3 as text), ''))
-order by created_at desc, id desc
-limit cast(?4 as bigint)
+    and generation < ?2
+order by generation desc
+limit cast(?3 as bigint)
 `
 
 type RunWalkOfConnectionParams = model.RunWalkOfConnectionParams
 
 type RunWalkOfConnectionRow = model.RunWalkOfConnectionRow
 
-// The runs of a connection, newest first. Index runs_by_connection.
+// The runs of a connection, the latest generation first. Index runs_by_connection.
 func (q *Queries) RunWalkOfConnection(ctx context.Context, arg RunWalkOfConnectionParams) ([]RunWalkOfConnectionRow, error) {
-	rows, err := q.db.QueryContext(ctx, RunWalkOfConnection,
-		arg.ConnectionID,
-		arg.BeforeAt,
-		arg.BeforeID,
-		arg.Max,
-	)
+	rows, err := q.db.QueryContext(ctx, RunWalkOfConnection, arg.ConnectionID, arg.BeforeGeneration, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -1009,7 +1004,7 @@ func (q *Queries) RunWalkOfConnection(ctx context.Context, arg RunWalkOfConnecti
 	items := []RunWalkOfConnectionRow{}
 	for rows.Next() {
 		var i RunWalkOfConnectionRow
-		if err := rows.Scan(&i.ID, &i.Status, &i.CreatedAt); err != nil {
+		if err := rows.Scan(&i.ID, &i.Status, &i.Generation); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

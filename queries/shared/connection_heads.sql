@@ -45,6 +45,21 @@ where connection_id = @connection_id
 insert into connection_heads (connection_id, owner_id, rejected_count, revision, updated_at)
 values (@connection_id, @owner_id, 0, 1, @updated_at);
 
+-- name: HeadRecount :one
+-- How many refused lines the heads of a connection count, and how many the
+-- quarantine keeps, in one snapshot. Index record_rejections_line.
+select
+    h.rejected_count,
+    cast((
+        select count(*)
+        from record_rejections r
+        where r.connection_id = h.connection_id
+            and r.hash > '' -- leaves that index as the only one
+    ) as bigint) as kept_lines
+from connection_heads h
+where h.connection_id = @connection_id
+    and h.owner_id = @owner_id;
+
 -- name: HeadSetRuns :exec
 -- Sets the runs of a connection's heads anew, and makes the row if it is missing.
 insert into connection_heads (

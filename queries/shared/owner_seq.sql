@@ -17,13 +17,31 @@ update owner_seq
 set floor = case when floor < @floor then @floor else floor end
 where owner_id = @owner_id;
 
+-- name: OwnerSeqRecount :one
+-- The sequence of an owner and the counts of the quarantine, with what the quarantine
+-- keeps, in one snapshot.
+-- Index record_rejections_by_owner.
+select
+    s.seq,
+    s.rejected_count,
+    s.rejected_bytes,
+    cast((
+        select count(*)
+        from record_rejections r
+        where r.owner_id = s.owner_id
+    ) as bigint) as kept_lines,
+    cast((
+        select coalesce(sum(case when r.line is null then 0 else r.line_bytes end), 0)
+        from record_rejections r
+        where r.owner_id = s.owner_id
+    ) as bigint) as kept_bytes
+from owner_seq s
+where s.owner_id = @owner_id;
+
 -- name: OwnerSeqSet :exec
--- Sets the sequence of an owner and the counts of the quarantine, made anew while
--- the row is held.
+-- Sets the sequence of an owner, made anew while the row is held.
 update owner_seq
-set seq = @seq,
-    rejected_count = @rejected_count,
-    rejected_bytes = @rejected_bytes
+set seq = @seq
 where owner_id = @owner_id;
 
 -- name: OwnerSeqTake :one

@@ -35,12 +35,3 @@ where r.connection_id = (select c.id from connections c where c.id = @connection
     and (r.created_at, r.id) < (@before_at, coalesce(cast(@before_id as text), ''))
 order by r.created_at desc, r.id desc
 limit cast(@max as bigint);
-
--- name: RejectionWalk :many
--- The lines that the quarantine keeps of all owners behind one, by id, with how many
--- bytes are held of each. Primary key.
-select id, owner_id, connection_id, cast(case when line is null then 0 else line_bytes end as bigint) as held_bytes
-from record_rejections
-where id > @after_id
-order by id
-limit cast(@max as bigint);

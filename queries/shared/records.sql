@@ -38,3 +38,11 @@ where connection_id = @connection_id
     and key > @after_key
 order by key
 limit cast(@max as bigint);
+
+-- name: RecordWalkPartition :one
+-- The partition behind one that has records, of all owners. Index records_key.
+select owner_id, connection_id, stream
+from records
+where (connection_id, stream) > (@after_connection_id, coalesce(cast(@after_stream as text), ''))
+order by connection_id, stream, key
+limit 1;

@@ -181,11 +181,11 @@ order by created_at desc, id desc
 limit cast(@max as bigint);
 
 -- name: RunWalkOfConnection :many
--- The runs of a connection, newest first. Index runs_by_connection.
-select id, status, created_at
+-- The runs of a connection, the latest generation first. Index runs_by_connection.
+select id, status, generation
 from runs
 where coalesce(connection_id, '') = @connection_id
     and coalesce(connection_id, '') <> ''
-    and (created_at, id) < (@before_at, coalesce(cast(@before_id as text), ''))
-order by created_at desc, id desc
+    and generation < @before_generation
+order by generation desc
 limit cast(@max as bigint);

@@ -40,76 +40,98 @@ const page = 500
 
 // check is one run.
 type check struct {
-	ctx    context.Context
 	store  *store.Store
 	repair bool
-	kept   records.Quarantine
-	seqs   map[string]int64 // the highest number of the partitions of each owner not yet looked at
+	seqs   map[string]int64 // of each owner, the highest number of a partition; not of one that was looked at
 	Report
 }
 
 // Run checks the whole database; with repair it sets what it finds wrong.
 func Run(ctx context.Context, s *store.Store, repair bool) (Report, error) {
-	c := &check{ctx: ctx, store: s, repair: repair, seqs: map[string]int64{}, Report: Report{Findings: []Finding{}}}
-	var err error
-	if c.kept, err = records.CountQuarantine(ctx, s); err != nil {
-		return c.Report, err
-	}
+	c := &check{store: s, repair: repair, seqs: map[string]int64{}, Report: Report{Findings: []Finding{}}}
 	// Partitions before owners: a sequence is then at least as new as what it is compared with.
-	for _, pass := range []func() error{c.connections, c.partitions, c.owners} {
-		if err := pass(); err != nil {
+	for _, pass := range []func(context.Context) error{c.connections, c.missing, c.partitions, c.owners} {
+		if err := pass(ctx); err != nil {
 			return c.Report, err
 		}
 	}
 	return c.Report, nil
 }
 
-func (c *check) connections() error {
-	return walk(func(after string) ([]model.Connection, error) { return sources.Walk(c.ctx, c.store, after, page) },
-		func(row model.Connection) string { return row.ID }, c.connection)
+func (c *check) connections(ctx context.Context) error {
+	return walk(func(after string) ([]model.Connection, error) { return sources.Walk(ctx, c.store, after, page) },
+		func(row model.Connection) string { return row.ID },
+		func(row model.Connection) error { return c.connection(ctx, row) })
 }
 
-func (c *check) connection(row model.Connection) error {
+func (c *check) connection(ctx context.Context, row model.Connection) error {
 	c.Connections++
-	drifts, err := sources.CheckHeads(c.ctx, c.store, row, c.repair)
+	drifts, err := sources.CheckHeads(ctx, c.store, row, c.repair)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", row.ID, err)
 	}
-	rejected, err := records.CheckRejected(c.ctx, c.store, row, c.kept, c.repair)
+	rejected, err := records.CheckRejected(ctx, c.store, row, c.repair)
 	c.note(Finding{OwnerID: row.OwnerID, ConnectionID: &row.ID}, append(drifts, rejected...))
 	return err
 }
 
-func (c *check) partitions() error {
-	return walk(func(after model.Partition) ([]model.Partition, error) {
-		return records.WalkPartitions(c.ctx, c.store, after, page)
-	}, func(row model.Partition) model.Partition { return row }, c.partition)
+// missing looks for partitions that have records and no row.
+func (c *check) missing(ctx context.Context) error {
+	for after := (model.Partition{}); ; {
+		next, err := records.NextWithRecords(ctx, c.store, after)
+		if next == nil || err != nil {
+			return err
+		}
+		drifts, err := records.CheckPresent(ctx, c.store, *next, c.repair)
+		if err != nil {
+			return err
+		}
+		c.note(about(*next), drifts)
+		after = *next
+	}
 }
 
-func (c *check) partition(row model.Partition) error {
+func (c *check) partitions(ctx context.Context) error {
+	return walk(func(after model.Partition) ([]model.Partition, error) {
+		return records.WalkPartitions(ctx, c.store, after, page)
+	}, func(row model.Partition) model.Partition { return row },
+		func(row model.Partition) error { return c.partition(ctx, row) })
+}
+
+func (c *check) partition(ctx context.Context, row model.Partition) error {
 	c.Partitions++
 	c.seqs[row.OwnerID] = max(c.seqs[row.OwnerID], row.LastSeq)
-	drifts, err := records.CheckPartition(c.ctx, c.store, row, c.repair)
-	c.note(Finding{OwnerID: row.OwnerID, ConnectionID: &row.ConnectionID, Stream: &row.Stream}, drifts)
+	drifts, err := records.CheckPartition(ctx, c.store, row, c.repair)
+	c.note(about(row), drifts)
 	return err
 }
 
-func (c *check) owners() error {
-	err := walk(func(after string) ([]model.OwnerSeq, error) { return records.WalkOwners(c.ctx, c.store, after, page) },
-		func(row model.OwnerSeq) string { return row.OwnerID }, c.owner)
-	for _, missing := range slices.Sorted(maps.Keys(c.seqs)) { // has partitions, and no sequence
-		if err == nil {
-			err = c.owner(model.OwnerSeq{OwnerID: missing})
+func about(p model.Partition) Finding {
+	return Finding{OwnerID: p.OwnerID, ConnectionID: &p.ConnectionID, Stream: &p.Stream}
+}
+
+// owners looks at the owners that have numbers, and then at those whose partitions
+// have some that came from no row.
+func (c *check) owners(ctx context.Context) error {
+	err := walk(func(after string) ([]model.OwnerSeq, error) { return records.WalkOwners(ctx, c.store, after, page) },
+		func(row model.OwnerSeq) string { return row.OwnerID },
+		func(row model.OwnerSeq) error { return c.owner(ctx, row.OwnerID) })
+	if err != nil {
+		return err
+	}
+	for _, ownerID := range slices.Sorted(maps.Keys(c.seqs)) {
+		if err := c.owner(ctx, ownerID); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
-func (c *check) owner(row model.OwnerSeq) error {
+func (c *check) owner(ctx context.Context, ownerID string) error {
 	c.Owners++
-	drifts, err := records.CheckOwner(c.ctx, c.store, row, c.seqs[row.OwnerID], c.kept, c.repair)
-	delete(c.seqs, row.OwnerID)
-	c.note(Finding{OwnerID: row.OwnerID}, drifts)
+	drifts, err := records.CheckOwner(ctx, c.store, records.OwnerIn{OwnerID: ownerID, Highest: c.seqs[ownerID]}, c.repair)
+	c.note(Finding{OwnerID: ownerID}, drifts)
+	delete(c.seqs, ownerID)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
@@ -110,7 +111,7 @@ func TestEveryDriftIsNamedAndRepaired(t *testing.T) {
 			"partitions.bad_time_count":         "update partitions set bad_time_count = 1 where owner_id = $1",
 			"partitions.min_sort_at":            "update partitions set min_sort_at = null where owner_id = $1",
 			"partitions.max_sort_at":            "update partitions set max_sort_at = min_sort_at where owner_id = $1",
-			"partitions.version":                "update partitions set version = version - 1 where owner_id = $1",
+			"partitions.version":                "update partitions set version = version - 1, floor_version = 0 where owner_id = $1",
 			"partitions.last_seq":               "update partitions set last_seq = last_seq - 1 where owner_id = $1",
 			"day_counts 2024-05-03":             "update day_counts set n = n + 1 where owner_id = $1 and day = 19846",
 			"day_counts 2024-05-05":             "delete from day_counts where owner_id = $1 and day = 19848",
@@ -123,6 +124,8 @@ func TestEveryDriftIsNamedAndRepaired(t *testing.T) {
 			"owner_seq.rejected_count":          "update owner_seq set rejected_count = 0 where owner_id = $1",
 			"owner_seq.rejected_bytes":          "update owner_seq set rejected_bytes = rejected_bytes + 7 where owner_id = $1",
 			"connection_heads":                  "delete from connection_heads where owner_id = $1",
+			"partitions":                        "delete from partitions where owner_id = $1",
+			"owner_seq":                         "delete from owner_seq where owner_id = $1",
 		}
 		for figure, statement := range drifts {
 			dbtest.SQL(f.T, f.Store, statement, f.Owner)
@@ -134,6 +137,9 @@ func TestEveryDriftIsNamedAndRepaired(t *testing.T) {
 				f.Errorf("%s: %v is left after the repair", statement, got)
 			}
 		}
+		if err := f.write(0, 200); err != nil { // of records that are there, and new ones
+			f.Errorf("after the repairs: %v", err)
+		}
 	})
 }
 
@@ -144,7 +150,7 @@ func TestMissingSequenceIsFoundAndMadeAnew(t *testing.T) {
 			f.Fatal(err)
 		}
 		dbtest.SQL(f.T, f.Store, "delete from owner_seq where owner_id = $1", f.Owner)
-		if got := figures(f.fsck(true)); !slices.Contains(got, "owner_seq.seq") {
+		if got := figures(f.fsck(true)); !slices.Contains(got, "owner_seq") {
 			f.Errorf("found %v", got)
 		}
 		if got := figures(f.fsck(false)); len(got) > 0 {
@@ -188,22 +194,81 @@ func TestNoDriftIsReportedThatWritersMakeMeanwhile(t *testing.T) {
 	})
 }
 
-// The records of a deleted connection go before what counts them: no drift, while
-// they do.
-func TestRemovalUnderWayIsNoDrift(t *testing.T) {
+// The latest run is the one that began last, whatever the clock said meanwhile.
+func TestRunsAfterAClockWasSetBackAreTheLatest(t *testing.T) {
 	eachWhole(t, func(f *fixture) {
-		if err := f.write(0, 40); err != nil {
+		f.run(runs.Succeeded)
+		f.Now = f.Now.Add(-time.Hour)
+		f.run(runs.Succeeded)
+		if got := figures(f.fsck(false)); len(got) > 0 {
+			f.Errorf("found %v", got)
+		}
+	})
+}
+
+// What is half removed with its connection is no drift, nor is it repaired.
+func TestConnectionThatIsBeingRemovedHasNoDrift(t *testing.T) {
+	eachWhole(t, func(f *fixture) {
+		if err := f.write(0, 100); err != nil {
 			f.Fatal(err)
 		}
 		f.Tx(func(q model.Querier) error {
 			_, err := sources.Delete(f.Context(), q, f.Now, f.Owner, f.connection, "ada")
 			return err
 		})
-		dbtest.SQL(f.T, f.Store, "delete from records where owner_id = $1 and key < '2'", f.Owner)
-		for _, repair := range []bool{false, true} {
-			if r := f.fsck(repair); len(r.Findings) > 0 {
-				f.Errorf("%q", figures(r))
+		dbtest.SQL(f.T, f.Store, "delete from records where owner_id = $1 and version > 40", f.Owner)
+		for _, gone := range []string{"day_counts", "partitions"} {
+			if got := figures(f.fsck(true)); len(got) > 0 {
+				f.Errorf("found %v", got)
 			}
+			dbtest.SQL(f.T, f.Store, "delete from "+gone+" where owner_id = $1", f.Owner)
 		}
+		if got := figures(f.fsck(true)); len(got) > 0 {
+			f.Errorf("found %v", got)
+		}
+	})
+}
+
+// A row of heads that is mended has changed now, and one that is only looked at has not.
+func TestOnlyARepairWrites(t *testing.T) {
+	eachWhole(t, func(f *fixture) {
+		const heads = "select revision || ' ' || updated_at from connection_heads where connection_id = $1"
+		before := dbtest.Get[string](f.T, f.Store, heads, f.connection)
+		for _, column := range []string{"rejected_count", "latest_run_id"} {
+			dbtest.SQL(f.T, f.Store, "update connection_heads set "+column+" = '7' where connection_id = $1", f.connection)
+		}
+		f.fsck(false)
+		if after := dbtest.Get[string](f.T, f.Store, heads, f.connection); after != before {
+			f.Errorf("the heads are %s, were %s", after, before)
+		}
+		if n := dbtest.Get[int64](f.T, f.Store, "select count(*) from owner_seq where owner_id = $1", f.Owner); n != 0 {
+			f.Error("an owner without numbers has some")
+		}
+		dbtest.SQL(f.T, f.Store, "update connection_heads set updated_at = created_at from connections where id = connection_id and connection_id = $1", f.connection)
+		f.fsck(true)
+		if n := dbtest.Get[int64](f.T, f.Store, "select count(*) from connection_heads where connection_id = $1 and updated_at > $2", f.connection, f.Now); n != 1 {
+			f.Error("the heads that were mended are as old as before")
+		}
+	})
+}
+
+// Who only looks waits for no writer, and no writer for it: not for one either that
+// holds the partition all the time.
+func TestDriftIsFoundWhileAWriterHoldsThePartition(t *testing.T) {
+	eachWhole(t, func(f *fixture) {
+		if err := f.write(0, 10); err != nil {
+			f.Fatal(err)
+		}
+		dbtest.SQL(f.T, f.Store, "update partitions set live_count = 9 where owner_id = $1", f.Owner)
+		f.Tx(func(q model.Querier) error {
+			rows := fmt.Sprintf(`[{"connection_id":"%s","stream":"notes"}]`, f.connection)
+			if _, err := q.PartitionLockMany(f.Context(), model.PartitionLockManyParams{Rows: rows, OwnerID: f.Owner}); err != nil {
+				return err
+			}
+			if got := figures(f.fsck(false)); !slices.Equal(got, []string{"partitions.live_count"}) {
+				f.Errorf("found %v", got)
+			}
+			return nil
+		})
 	})
 }

@@ -104,7 +104,7 @@ func TestBothEnginesHaveTheSameStatements(t *testing.T) {
 // own connections another statement reads.
 var byName = []string{
 	"KindPage", "WorkerPage", "ConnectorPage", "ConnectionPage",
-	"ConnectionWalk", "DayCountWalk", "OwnerSeqWalk", "RejectionWalk", "RecordWalkFigures",
+	"ConnectionWalk", "DayCountWalk", "OwnerSeqWalk", "RecordWalkFigures", "RunWalkOfConnection",
 }
 
 func TestEveryListIsAKeysetPageOrBoundByItsArguments(t *testing.T) {

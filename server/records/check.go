@@ -3,105 +3,125 @@ package records
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/stint-run/stint/gen/model"
 	"github.com/stint-run/stint/schema/coltype"
-	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/sources"
 	"github.com/stint-run/stint/server/store"
 )
 
-// quietTries is how often a partition is counted in the hope that nobody writes to it
-// meanwhile, before its writers are kept waiting.
-const quietTries = 3
+// quietTries is how often a partition is counted beside its writers before they wait
+// for the count.
+const quietTries = 5
 
-// CheckPartition compares what is maintained of a partition with its records. Nothing
-// is reported that a writer or a removal made meanwhile. It keeps writers waiting,
-// those of the whole file on SQLite, only where it repairs, or where each count finds
-// a difference and a new version.
+// CheckPartition compares what is maintained of a partition with its records, and
+// with repair mends it. A count during which no writer came is one that nobody has to
+// wait for. Only a partition that is written to during each of several counts, and
+// seems to differ, is counted while it is held.
 func CheckPartition(ctx context.Context, s *store.Store, p model.Partition, repair bool) (sources.Drifts, error) {
 	for range quietTries {
-		drifts, quiet, err := checkBeside(ctx, s, p)
-		if err != nil || len(drifts) == 0 || quiet && !repair {
+		is, err := countBeside(ctx, s, p)
+		drifts := is.drifts(is.Figures)
+		if err != nil || len(drifts) == 0 || is.quiet && !repair {
 			return drifts, err
 		}
-		if quiet {
-			break
+		if !is.quiet {
+			continue
+		}
+		moved, err := is.mend(ctx, s)
+		if err != nil || !moved {
+			return drifts, err
 		}
 	}
-	var drifts sources.Drifts
-	err := s.Tx(ctx, func(q model.Querier) (err error) {
-		drifts, err = checkHeld(ctx, q, p, repair)
+	return checkHeld(ctx, s, p, repair)
+}
+
+// counted is what is maintained of a partition, and what its records come to.
+type counted struct {
+	maintained
+	Figures
+	quiet bool // no writer came meanwhile: a difference is one
+}
+
+// countBeside counts beside the writers. What is being removed with its connection
+// differs from nothing.
+func countBeside(ctx context.Context, q model.Reader, p model.Partition) (is counted, err error) {
+	before, err := partitionOf(ctx, q, p)
+	if before == nil || err != nil {
+		return is, err
+	}
+	if is.Figures, err = Recount(ctx, q, p.ConnectionID, p.Stream); err != nil {
+		return is, err
+	}
+	if is.maintained, err = maintainedOf(ctx, q, *before); err != nil {
+		return is, err
+	}
+	after, err := partitionOf(ctx, q, p)
+	if after == nil || err != nil {
+		return counted{}, err
+	}
+	is.quiet = after.Version == before.Version
+	return is, nil
+}
+
+// partitionOf is a partition as it is; nil if it or its connection is gone.
+func partitionOf(ctx context.Context, q model.Reader, p model.Partition) (*model.Partition, error) {
+	row, err := q.PartitionGet(ctx, model.PartitionGetParams{ConnectionID: p.ConnectionID, Stream: p.Stream, OwnerID: p.OwnerID})
+	if err == nil {
+		_, err = sources.Resolve(ctx, q, p.OwnerID, p.ConnectionID)
+	}
+	if sources.Gone(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look up the partition %s of %s: %w", p.Stream, p.ConnectionID, err)
+	}
+	return &row, nil
+}
+
+// mend sets what differs, unless a writer has come since the count.
+func (is counted) mend(ctx context.Context, s *store.Store) (moved bool, err error) {
+	err = s.Tx(ctx, func(q model.Querier) error {
+		held, err := holdPartition(ctx, q, is.Partition)
+		moved = held != nil && held.Version != is.Partition.Version
+		if held == nil || moved || err != nil {
+			return err
+		}
+		return is.repair(ctx, q, is.Figures)
+	})
+	return moved, err
+}
+
+// checkHeld counts while the partition is held.
+func checkHeld(ctx context.Context, s *store.Store, p model.Partition, repair bool) (drifts sources.Drifts, err error) {
+	err = s.Tx(ctx, func(q model.Querier) error {
+		drifts = nil
+		held, err := holdPartition(ctx, q, p)
+		if held == nil || err != nil {
+			return err
+		}
+		is, err := countBeside(ctx, q, *held)
+		if err != nil {
+			return err
+		}
+		if drifts = is.drifts(is.Figures); len(drifts) > 0 && repair {
+			err = is.repair(ctx, q, is.Figures)
+		}
 		return err
 	})
 	return drifts, err
 }
 
-// checkBeside compares beside writers. quiet says that none changed the partition.
-func checkBeside(ctx context.Context, q model.Reader, p model.Partition) (drifts sources.Drifts, quiet bool, err error) {
-	before, err := partitionOf(ctx, q, p)
-	if before == nil || err != nil {
-		return nil, true, err
-	}
-	_, drifts, _, err = compare(ctx, q, *before)
-	if err != nil || len(drifts) == 0 {
-		return nil, true, err
-	}
-	after, err := partitionOf(ctx, q, p)
-	if after == nil || err != nil {
-		return nil, true, err
-	}
-	return drifts, after.Version == before.Version, nil
-}
-
-// partitionOf is the partition as it is now; nil if it is gone.
-func partitionOf(ctx context.Context, q model.Reader, p model.Partition) (*model.Partition, error) {
-	now, err := q.PartitionGet(ctx, model.PartitionGetParams{OwnerID: p.OwnerID, ConnectionID: p.ConnectionID, Stream: p.Stream})
-	if store.NotFound(err) {
-		return nil, nil
-	}
-	return &now, wrap("read partition "+p.Stream+" of "+p.ConnectionID, err)
-}
-
-// checkHeld is CheckPartition in a transaction, which holds the partition.
-func checkHeld(ctx context.Context, q model.Querier, p model.Partition, repair bool) (sources.Drifts, error) {
+// holdPartition holds a partition; nil if it is gone.
+func holdPartition(ctx context.Context, q model.Querier, p model.Partition) (*model.Partition, error) {
 	rows, err := lockPartitions(ctx, q, Target{OwnerID: p.OwnerID, ConnectionID: p.ConnectionID}, []string{p.Stream})
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	maintained, drifts, counted, err := compare(ctx, q, rows[0])
-	if err == nil && len(drifts) > 0 && repair {
-		err = maintained.repair(ctx, q, counted)
-	}
-	return drifts, err
-}
-
-// compare compares a partition with its records. There are no differences where its
-// connection is gone: its records go before it does.
-func compare(ctx context.Context, q model.Reader, p model.Partition) (m maintained, drifts sources.Drifts, counted Figures, err error) {
-	if m, err = maintainedOf(ctx, q, p); err != nil {
-		return m, nil, counted, err
-	}
-	if counted, err = Recount(ctx, q, p.ConnectionID, p.Stream); err != nil {
-		return m, nil, counted, err
-	}
-	if drifts = m.drifts(counted); len(drifts) == 0 {
-		return m, nil, counted, nil
-	}
-	if _, err = sources.Resolve(ctx, q, p.OwnerID, p.ConnectionID); gone(err) {
-		return m, nil, counted, nil
-	}
-	return m, drifts, counted, err
-}
-
-// gone reports whether an error is the fault not_found.
-func gone(err error) bool {
-	f, ok := errors.AsType[*fault.Fault](err)
-	return ok && f.Code == fault.NotFound().Code
+	return &rows[0], nil
 }
 
 // maintained is what is maintained of a partition.

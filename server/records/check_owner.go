@@ -5,123 +5,125 @@ import (
 	"fmt"
 
 	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
 	"github.com/stint-run/stint/server/sources"
 	"github.com/stint-run/stint/server/store"
 )
 
-// Kept are the lines that the quarantine keeps, and their bytes.
-type Kept struct{ Lines, Bytes int64 }
-
-// Quarantine is what is kept, by owner and by connection.
-type Quarantine struct{ Owners, Connections map[string]Kept }
-
-// CountQuarantine counts the quarantine anew, in slices.
-func CountQuarantine(ctx context.Context, q model.Reader) (Quarantine, error) {
-	out := Quarantine{map[string]Kept{}, map[string]Kept{}}
-	after := ""
-	for {
-		rows, err := q.RejectionWalk(ctx, model.RejectionWalkParams{AfterID: after, Max: slice})
-		if err != nil {
-			return out, fmt.Errorf("count the quarantine: %w", err)
-		}
-		for _, r := range rows {
-			after = r.ID
-			owner, connection := out.Owners[r.OwnerID], out.Connections[r.ConnectionID]
-			out.Owners[r.OwnerID] = Kept{owner.Lines + 1, owner.Bytes + r.HeldBytes}
-			out.Connections[r.ConnectionID] = Kept{connection.Lines + 1, connection.Bytes + r.HeldBytes}
-		}
-		if len(rows) < slice {
-			return out, nil
-		}
-	}
+// OwnerIn is an owner whose numbers are checked. Highest is the highest number of a
+// partition of the owner.
+type OwnerIn struct {
+	OwnerID string
+	Highest int64
 }
 
 // CheckOwner compares an owner's sequence with the highest number of the owner's
-// partitions, and the counts of the quarantine with what is kept. A difference is
-// looked at again while the sequence is held, which is made if it is missing.
-func CheckOwner(ctx context.Context, s *store.Store, of model.OwnerSeq, highest int64, kept Quarantine, repair bool) (drifts sources.Drifts, err error) {
-	if len(ownerDrifts(of, highest, kept.Owners[of.OwnerID])) == 0 {
-		return nil, nil
+// partitions, and the counts of the quarantine with what is kept; with repair it
+// mends them. The counts and what they are made from are read in one statement, so
+// that no difference is one that a writer made meanwhile. A row that is missing is
+// made anew: with another epoch, which makes readers begin again.
+func CheckOwner(ctx context.Context, s *store.Store, in OwnerIn, repair bool) (sources.Drifts, error) {
+	drifts, _, err := ownerDrifts(ctx, s, in)
+	if err != nil || len(drifts) == 0 || !repair {
+		return drifts, err
 	}
-	err = s.Tx(ctx, func(q model.Querier) error {
-		held, kept, err := holdQuarantine(ctx, q, of.OwnerID)
-		if err != nil {
-			return err
-		}
-		is := kept.Owners[of.OwnerID]
-		if drifts = ownerDrifts(held, highest, is); len(drifts) == 0 || !repair {
-			return nil
-		}
-		return q.OwnerSeqSet(ctx, model.OwnerSeqSetParams{
-			OwnerID: held.OwnerID, Seq: max(held.Seq, highest), RejectedCount: is.Lines, RejectedBytes: is.Bytes,
-		})
+	err = s.Tx(ctx, func(q model.Querier) (err error) {
+		drifts, err = repairOwner(ctx, q, in)
+		return err
 	})
 	return drifts, err
 }
 
-func ownerDrifts(of model.OwnerSeq, highest int64, kept Kept) (out sources.Drifts) {
-	out.Numbers("owner_seq.seq", of.Seq, max(of.Seq, highest))
-	out.Numbers("owner_seq.rejected_count", of.RejectedCount, kept.Lines)
-	out.Numbers("owner_seq.rejected_bytes", of.RejectedBytes, kept.Bytes)
-	return out
+// repairOwner mends an owner's row, which the transaction holds from its first
+// statement on: nothing is counted in or out meanwhile.
+func repairOwner(ctx context.Context, q model.Querier, in OwnerIn) (sources.Drifts, error) {
+	_, missing := q.OwnerSeqGet(ctx, model.OwnerSeqGetParams{OwnerID: in.OwnerID})
+	held, err := takeSeq(ctx, q, in.OwnerID, 0)
+	if err != nil {
+		return nil, err
+	}
+	drifts, is, err := ownerDrifts(ctx, q, in)
+	if err != nil {
+		return nil, err
+	}
+	if store.NotFound(missing) {
+		drifts = noOwnerSeq()
+	}
+	if err := q.OwnerSeqSet(ctx, model.OwnerSeqSetParams{OwnerID: in.OwnerID, Seq: max(held.Seq, in.Highest)}); err != nil {
+		return nil, fmt.Errorf("repair the numbers of %s: %w", in.OwnerID, err)
+	}
+	_, err = q.OwnerSeqCountRejected(ctx, model.OwnerSeqCountRejectedParams{
+		OwnerID: in.OwnerID, Added: is.KeptLines - is.RejectedCount, AddedBytes: is.KeptBytes - is.RejectedBytes,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("repair the quarantine of %s: %w", in.OwnerID, err)
+	}
+	return drifts, nil
+}
+
+func ownerDrifts(ctx context.Context, q model.Reader, in OwnerIn) (out sources.Drifts, is model.OwnerSeqRecountRow, err error) {
+	is, err = q.OwnerSeqRecount(ctx, model.OwnerSeqRecountParams{OwnerID: in.OwnerID})
+	switch {
+	case store.NotFound(err) && in.Highest > 0:
+		return noOwnerSeq(), is, nil
+	case store.NotFound(err):
+		return nil, is, nil // a partition without records, which a full refresh has made
+	case err != nil:
+		return nil, is, fmt.Errorf("recount the quarantine of %s: %w", in.OwnerID, err)
+	}
+	out.Numbers("owner_seq.seq", is.Seq, max(is.Seq, in.Highest))
+	out.Numbers("owner_seq.rejected_count", is.RejectedCount, is.KeptLines)
+	out.Numbers("owner_seq.rejected_bytes", is.RejectedBytes, is.KeptBytes)
+	return out, is, nil
+}
+
+func noOwnerSeq() sources.Drifts { return missingRow("owner_seq") }
+
+func missingRow(table string) sources.Drifts {
+	return sources.Drifts{{Figure: table, Stored: "no row", Counted: "one"}}
 }
 
 // CheckRejected compares how many lines of a connection the heads count with those
 // that the quarantine keeps, in the same way. Heads that are missing have no count:
 // sources.CheckHeads names them.
-func CheckRejected(ctx context.Context, s *store.Store, c model.Connection, kept Quarantine, repair bool) (drifts sources.Drifts, err error) {
-	counted, err := sources.RejectedCount(ctx, s, c.OwnerID, c.ID)
-	if err != nil || counted == kept.Connections[c.ID].Lines {
-		return nil, orGone(err)
+func CheckRejected(ctx context.Context, s *store.Store, c model.Connection, repair bool) (sources.Drifts, error) {
+	of := Of{OwnerID: c.OwnerID, ConnectionID: c.ID}
+	drifts, _, err := rejectedDrifts(ctx, s, of)
+	if err != nil || len(drifts) == 0 || !repair {
+		return drifts, err
+	}
+	now, err := s.Time(ctx)
+	if err != nil {
+		return nil, err
 	}
 	err = s.Tx(ctx, func(q model.Querier) (err error) {
-		drifts, err = checkRejectedHeld(ctx, s, q, c, repair)
+		drifts, err = repairRejected(ctx, q, now, of)
 		return err
 	})
-	return drifts, orGone(err)
+	return drifts, err
 }
 
-// checkRejectedHeld is the same in a transaction, which holds the connection, and
-// then the owner's sequence.
-func checkRejectedHeld(ctx context.Context, s *store.Store, q model.Querier, c model.Connection, repair bool) (drifts sources.Drifts, err error) {
-	if _, err := sources.Lock(ctx, q, c.OwnerID, c.ID); err != nil {
+// repairRejected mends the count. To count none holds the row.
+func repairRejected(ctx context.Context, q model.Querier, now coltype.Time, of Of) (sources.Drifts, error) {
+	if err := sources.CountRejected(ctx, q, now, of.OwnerID, of.ConnectionID, 0); err != nil {
 		return nil, err
 	}
-	_, kept, err := holdQuarantine(ctx, q, c.OwnerID)
-	if err != nil {
-		return nil, err
+	drifts, missing, err := rejectedDrifts(ctx, q, of)
+	if err != nil || missing == 0 {
+		return drifts, err
 	}
-	counted, err := sources.RejectedCount(ctx, q, c.OwnerID, c.ID)
-	if err != nil {
-		return nil, err
-	}
-	is := kept.Connections[c.ID].Lines
-	drifts.Numbers("connection_heads.rejected_count", counted, is)
-	if counted == is || !repair {
-		return drifts, nil
-	}
-	now, err := s.TxTime()
-	if err != nil {
-		return nil, err
-	}
-	return drifts, sources.CountRejected(ctx, q, now, c.OwnerID, c.ID, is-counted)
+	return drifts, sources.CountRejected(ctx, q, now, of.OwnerID, of.ConnectionID, missing)
 }
 
-// orGone passes over a connection that is deleted meanwhile.
-func orGone(err error) error {
-	if gone(err) {
-		return nil
-	}
-	return err
-}
-
-// holdQuarantine holds an owner's sequence, without which no line is kept or
-// discarded, and counts.
-func holdQuarantine(ctx context.Context, q model.Querier, ownerID string) (model.OwnerSeq, Quarantine, error) {
-	held, err := takeSeq(ctx, q, ownerID, 0)
+// rejectedDrifts also returns how many lines are to be added to the count.
+func rejectedDrifts(ctx context.Context, q model.Reader, of Of) (out sources.Drifts, missing int64, err error) {
+	counted, kept, err := sources.RecountRejected(ctx, q, of.OwnerID, of.ConnectionID)
 	if err != nil {
-		return held, Quarantine{}, err
+		if sources.Gone(err) {
+			err = nil
+		}
+		return nil, 0, err
 	}
-	kept, err := CountQuarantine(ctx, q)
-	return held, kept, err
+	out.Numbers("connection_heads.rejected_count", counted, kept)
+	return out, kept - counted, nil
 }

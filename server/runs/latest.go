@@ -3,9 +3,9 @@ package runs
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/stint-run/stint/gen/model"
-	"github.com/stint-run/stint/schema/coltype"
 )
 
 // Heads are the runs of a connection that people ask for first; "" is none.
@@ -19,18 +19,19 @@ type Heads struct {
 // walkRuns is how many runs of a connection are read at a time.
 const walkRuns = 500
 
-// Latest finds the heads of a connection among its runs, the newest first. It reads
-// on until one has succeeded: connection_heads has the same at once.
+// Latest finds the heads of a connection among its runs, the latest generation
+// first: clocks may have been set back between two runs. It reads on until one has
+// succeeded: connection_heads has the same at once.
 func Latest(ctx context.Context, q model.Reader, connectionID string) (h Heads, err error) {
-	at, before := coltype.Latest, "~"
+	before := int64(math.MaxInt64)
 	for h.Succeeded == "" {
-		rows, err := q.RunWalkOfConnection(ctx, model.RunWalkOfConnectionParams{ConnectionID: &connectionID, BeforeAt: at, BeforeID: before, Max: walkRuns})
+		rows, err := q.RunWalkOfConnection(ctx, model.RunWalkOfConnectionParams{ConnectionID: &connectionID, BeforeGeneration: &before, Max: walkRuns})
 		if err != nil {
 			return h, fmt.Errorf("find the latest runs of %s: %w", connectionID, err)
 		}
 		for _, r := range rows {
 			h.take(r)
-			at, before = r.CreatedAt, r.ID
+			before = *r.Generation
 		}
 		if len(rows) < walkRuns {
 			return h, nil
@@ -39,7 +40,7 @@ func Latest(ctx context.Context, q model.Reader, connectionID string) (h Heads, 
 	return h, nil
 }
 
-// take looks at the next older run.
+// take looks at the run before those that it has seen.
 func (h *Heads) take(r model.RunWalkOfConnectionRow) {
 	first := func(head *string, is bool) {
 		if *head == "" && is {

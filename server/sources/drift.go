@@ -2,10 +2,13 @@ package sources
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
 	"github.com/stint-run/stint/gen/model"
+	"github.com/stint-run/stint/schema/coltype"
+	"github.com/stint-run/stint/server/fault"
 	"github.com/stint-run/stint/server/runs"
 	"github.com/stint-run/stint/server/store"
 )
@@ -39,21 +42,31 @@ func CheckHeads(ctx context.Context, s *store.Store, c model.Connection, repair 
 	if drifts, err = headDrifts(ctx, s, c); err != nil || len(drifts) == 0 {
 		return drifts, err
 	}
+	now, err := s.Time(ctx)
+	if err != nil {
+		return nil, err
+	}
 	err = s.Tx(ctx, func(q model.Querier) error {
 		locked, _, err := lockWithRun(ctx, q, c.OwnerID, c.ID)
-		if store.NotFound(err) {
-			drifts = nil
-			return nil
-		}
 		if err == nil {
 			drifts, err = headDrifts(ctx, q, locked)
 		}
 		if err != nil || len(drifts) == 0 || !repair {
 			return err
 		}
-		return repairHeads(ctx, q, locked)
+		return repairHeads(ctx, q, now, locked)
 	})
+	if Gone(err) {
+		return nil, nil
+	}
 	return drifts, err
+}
+
+// Gone tells whether an error says that a row, or what it stands for, is not there:
+// somebody has deleted it meanwhile.
+func Gone(err error) bool {
+	f, ok := errors.AsType[*fault.Fault](err)
+	return store.NotFound(err) || ok && f.Code == fault.NotFound().Code
 }
 
 // headDrifts are those of one connection.
@@ -84,13 +97,13 @@ func headDrifts(ctx context.Context, q model.Reader, c model.Connection) (Drifts
 }
 
 // repairHeads makes the heads of a locked connection anew; what else they hold stays.
-func repairHeads(ctx context.Context, q model.Querier, c model.Connection) error {
+func repairHeads(ctx context.Context, q model.Querier, now coltype.Time, c model.Connection) error {
 	counted, err := runs.Latest(ctx, q, c.ID)
 	if err != nil {
 		return err
 	}
 	err = q.HeadSetRuns(ctx, model.HeadSetRunsParams{
-		ConnectionID: c.ID, OwnerID: c.OwnerID, UpdatedAt: c.UpdatedAt,
+		ConnectionID: c.ID, OwnerID: c.OwnerID, UpdatedAt: now,
 		ActiveRunID: orNil(counted.Active), LatestRunID: orNil(counted.Latest),
 		SettledRunID: orNil(counted.Settled), SucceededRunID: orNil(counted.Succeeded),
 	})

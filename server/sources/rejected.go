@@ -22,3 +22,10 @@ func CountRejected(ctx context.Context, q model.Querier, now coltype.Time, owner
 	}
 	return nil
 }
+
+// RecountRejected is how many lines the heads of a connection count, and how many the
+// quarantine keeps, at one moment.
+func RecountRejected(ctx context.Context, q model.Reader, ownerID, connectionID string) (counted, kept int64, err error) {
+	row, err := q.HeadRecount(ctx, model.HeadRecountParams{ConnectionID: connectionID, OwnerID: ownerID})
+	return row.RejectedCount, row.KeptLines, found(connectionID, err)
+}
