@@ -3338,7 +3338,7 @@ type ClientInterface interface {
 
 	// IngestRecordsWithBody Write records of a connection, a line each
 	//
-	// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.
+	// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept, and comes again with Idempotent-Replayed: true.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -3347,7 +3347,7 @@ type ClientInterface interface {
 
 	// IngestRecords Write records of a connection, a line each
 	//
-	// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.
+	// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept, and comes again with Idempotent-Replayed: true.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4035,7 +4035,7 @@ func (c *Client) PauseConnection(ctx context.Context, connection string, params 
 
 // IngestRecordsWithBody Write records of a connection, a line each
 //
-// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.
+// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept, and comes again with Idempotent-Replayed: true.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4054,7 +4054,7 @@ func (c *Client) IngestRecordsWithBody(ctx context.Context, connection string, p
 
 // IngestRecords Write records of a connection, a line each
 //
-// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.
+// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept, and comes again with Idempotent-Replayed: true.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9172,7 +9172,7 @@ type ClientWithResponsesInterface interface {
 
 	// IngestRecordsWithBodyWithResponse Write records of a connection, a line each
 	//
-	// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.
+	// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept, and comes again with Idempotent-Replayed: true.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9181,7 +9181,7 @@ type ClientWithResponsesInterface interface {
 
 	// IngestRecordsWithResponse Write records of a connection, a line each
 	//
-	// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.
+	// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept, and comes again with Idempotent-Replayed: true.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12954,7 +12954,7 @@ func (c *ClientWithResponses) PauseConnectionWithResponse(ctx context.Context, c
 
 // IngestRecordsWithBodyWithResponse Write records of a connection, a line each
 //
-// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.
+// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept, and comes again with Idempotent-Replayed: true.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -12969,7 +12969,7 @@ func (c *ClientWithResponses) IngestRecordsWithBodyWithResponse(ctx context.Cont
 
 // IngestRecordsWithResponse Write records of a connection, a line each
 //
-// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.
+// Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept, and comes again with Idempotent-Replayed: true.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -21,42 +21,42 @@ type sending struct {
 }
 
 // send writes a batch once, whatever became of earlier sendings, and returns the
-// answer. The body is read whole and held against its hash before anything is
+// answer, and whether an earlier one had it. The body is read whole and held against its hash before anything is
 // written. An accepted batch has its answer, whatever became of the connection since.
-func (g *ingest) send(ctx context.Context, s sending, c model.Connection, body io.Reader) ([]byte, error) {
+func (g *ingest) send(ctx context.Context, s sending, c model.Connection, body io.Reader) (answer []byte, replayed bool, err error) {
 	row, err := s.find(ctx, g.store)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if row == nil || row.State == BatchProcessing {
 		if err := admissible(ctx, g.store, c, s.Target); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	file, hash, err := spool(body)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer file.Close()
 	if hash != s.hash {
-		return nil, fault.HashMismatch(hash)
+		return nil, false, fault.HashMismatch(hash)
 	}
 	if row, err = g.take(ctx, s.batch); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if row.State == BatchAccepted {
-		return []byte(*row.Answer), nil
+		return []byte(*row.Answer), true, nil
 	}
 	tally, err := tallyOf(row)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	answer, err := g.resume(ctx, s, file, &tally)
+	answer, err = g.resume(ctx, s, file, &tally)
 	if err != nil {
 		g.release(ctx, s.batch)
-		return nil, interrupted(err, tally)
+		return nil, false, interrupted(err, tally)
 	}
-	return answer, nil
+	return answer, false, nil
 }
 
 func (g *ingest) take(ctx context.Context, b *batch) (row *model.IngestBatch, err error) {

@@ -68,7 +68,7 @@ func TestAcceptedBatchIsReplayed(t *testing.T) {
 				coding = "gzip"
 			}
 			again := f.send(c, "?batch_id=b&device=laptop", body, "Content-SHA256", hashOf(mixed), "Content-Encoding", coding)
-			if again.Status != 200 || string(again.Body) != string(first.Body) {
+			if again.Status != 200 || string(again.Body) != string(first.Body) || first.Header.Get("Idempotent-Replayed")+again.Header.Get("Idempotent-Replayed") != "true" {
 				f.Errorf("the replay is %s, and was %s", again, first)
 			}
 		}

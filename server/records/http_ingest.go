@@ -29,7 +29,7 @@ func ingestRoute(a *web.API, g *ingest) {
 		Summary: "Write records of a connection, a line each",
 		Description: "Lines come as newline-delimited JSON or as the elements of one array, of at most 1 MiB each; the body may be of any length. " +
 			"They are written in chunks of up to 1,000: when a request breaks off, the chunks before are durable, and sending all of it again writes each record once. " +
-			"With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept.",
+			"With batch_id the body is of at most 50 MiB, is held against Content-SHA256 before anything is written, and is resumed when it is sent again; once accepted, its answer is kept, and comes again with Idempotent-Replayed: true.",
 		Scope:  web.ScopeRecordsWrite,
 		Faults: []string{"ambiguous", "batch_conflict", "batch_in_progress", "connection_revoked", "draining", "hash_mismatch", "run_not_active"},
 	}, g.post)
@@ -142,8 +142,8 @@ func (g *ingest) post(ctx context.Context, in *ingestInput, body *web.Body[recor
 		return none, fault.TooLarge(MaxBatch)
 	}
 	batch := newBatch(to, in.Device, in.Hash)
-	answer, err := g.send(ctx, sending{batch: batch, split: split, parse: parse, answer: in.answer, renew: body.Renew}, c, body)
-	return web.Uploaded[ingestAnswer]{Raw: answer}, err
+	answer, replayed, err := g.send(ctx, sending{batch: batch, split: split, parse: parse, answer: in.answer, renew: body.Renew}, c, body)
+	return web.Uploaded[ingestAnswer]{Raw: answer, Replayed: replayed}, err
 }
 
 // answer is the answer to an accepted batch, as it is sent and kept.

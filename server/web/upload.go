@@ -48,8 +48,9 @@ func (b *Body[L]) Split(r io.Reader, limit int) ndjson.Items {
 
 // Uploaded is the outcome of an upload.
 type Uploaded[O any] struct {
-	Body O
-	Raw  []byte // sent in place of Body, byte for byte, unless nil; see Encode
+	Body     O
+	Raw      []byte // sent in place of Body, byte for byte, unless nil; see Encode
+	Replayed bool   // Raw is the answer to an earlier request
 }
 
 // Upload adds a route whose body is a stream, read by its handler in bounded memory:
@@ -81,7 +82,11 @@ func upload[L, I, O any](ctx context.Context, s *request, body *Body[L], in *I, 
 		return nil, err
 	}
 	if done.Raw != nil {
-		return &reply{status: s.route.op.status(), header: http.Header{"Content-Type": {jsonType}}, body: done.Raw}, nil
+		header := http.Header{"Content-Type": {jsonType}}
+		if done.Replayed {
+			header.Set(replayedHeader, "true")
+		}
+		return &reply{status: s.route.op.status(), header: header, body: done.Raw}, nil
 	}
 	return jsonReply(s.route.op.status(), done.Body)
 }

@@ -230,8 +230,8 @@ func (r *writeRoute[I, O]) finish(ctx context.Context, out *outcome[O]) (*reply,
 // replay is the answer that a key holds, byte for byte, with its ETag.
 func replay(kept control.Kept) *reply {
 	rep := &reply{status: kept.Status, body: []byte(kept.Body), header: http.Header{
-		"Content-Type":        {jsonType},
-		"Idempotent-Replayed": {"true"},
+		"Content-Type": {jsonType},
+		replayedHeader: {"true"},
 	}}
 	if kept.Status >= 400 {
 		rep.header.Set("Content-Type", problemType)
@@ -241,3 +241,6 @@ func replay(kept control.Kept) *reply {
 	}
 	return rep
 }
+
+// replayedHeader tells that an answer is that of an earlier request.
+const replayedHeader = "Idempotent-Replayed"
