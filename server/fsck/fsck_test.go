@@ -32,7 +32,8 @@ func newFixture(t *testing.T, s *store.Store) *fixture {
 		_, err := q.ConnectorInsert(ctx, model.ConnectorInsertParams{OwnerID: f.Owner, ID: "books", DisplayName: "Books", Manifest: coltype.JSON(`{}`), CreatedAt: f.Now})
 		if err == nil {
 			_, err = q.StreamInsertMany(ctx, model.StreamInsertManyParams{OwnerID: f.Owner, ConnectorID: "books",
-				Rows: fmt.Sprintf(`[{"name":"notes","semantics":"mutable_state","primary_key":"[\"id\"]","time_field":"at","label":"Notes","created_at":%d}]`, f.Now.UnixMicro())})
+				Rows: fmt.Sprintf(`[{"name":"notes","semantics":"mutable_state","primary_key":"[\"id\"]","time_field":"at","label":"Notes","created_at":%[1]d},
+				{"name":"people","semantics":"mutable_state","primary_key":"[\"id\"]","label":"People","created_at":%[1]d}]`, f.Now.UnixMicro())})
 		}
 		if err == nil {
 			_, err = q.ConnectionInsert(ctx, model.ConnectionInsertParams{
@@ -59,6 +60,21 @@ func (f *fixture) write(from, to int) error {
 	bad := fmt.Sprintf("{%d", from)
 	lines = append(lines, records.Line{Raw: []byte(bad), Size: int64(len(bad)), Refused: &records.Refusal{Code: records.InvalidJSON, Detail: "broken"}})
 	return f.Try(func(q model.Querier) error {
+		_, err := records.Write(f.Context(), q, f.Now, records.Target{OwnerID: f.Owner, ConnectionID: f.connection}, lines)
+		return err
+	})
+}
+
+// writeOdd writes records without a date, with a bad time, and one more that is
+// deleted, and refuses a line that is too long to be kept with its bytes.
+func (f *fixture) writeOdd() {
+	var lines []records.Line
+	for _, data := range []string{`{"id":"undated"}`, `{"id":"bad","at":"soon"}`, `{"id":"gone","at":"soon"}`} {
+		lines = append(lines, records.Line{Raw: []byte(data), Size: int64(len(data)), Stream: "notes", Op: records.Upsert, Data: coltype.JSON(data)})
+	}
+	lines = append(lines, records.Line{Stream: "notes", Op: records.Delete, Key: "gone"},
+		records.Line{Size: 5 << 20, Refused: &records.Refusal{Code: records.LineTooLarge, Detail: "long"}})
+	f.Tx(func(q model.Querier) error {
 		_, err := records.Write(f.Context(), q, f.Now, records.Target{OwnerID: f.Owner, ConnectionID: f.connection}, lines)
 		return err
 	})
@@ -99,6 +115,7 @@ func TestEveryDriftIsNamedAndRepaired(t *testing.T) {
 		if err := f.write(0, 100); err != nil {
 			f.Fatal(err)
 		}
+		f.writeOdd()
 		for _, status := range []string{runs.Succeeded, runs.Failed, runs.Running} {
 			f.run(status)
 		}
@@ -107,14 +124,15 @@ func TestEveryDriftIsNamedAndRepaired(t *testing.T) {
 		}
 		drifts := map[string]string{ // the figure that a statement makes wrong
 			"partitions.live_count":             "update partitions set live_count = live_count + 1 where owner_id = $1",
-			"partitions.undated_count":          "update partitions set undated_count = 1 where owner_id = $1",
-			"partitions.bad_time_count":         "update partitions set bad_time_count = 1 where owner_id = $1",
+			"partitions.undated_count":          "update partitions set undated_count = undated_count + 1 where owner_id = $1",
+			"partitions.bad_time_count":         "update partitions set bad_time_count = bad_time_count + 1 where owner_id = $1",
 			"partitions.min_sort_at":            "update partitions set min_sort_at = null where owner_id = $1",
 			"partitions.max_sort_at":            "update partitions set max_sort_at = min_sort_at where owner_id = $1",
 			"partitions.version":                "update partitions set version = version - 1, floor_version = 0 where owner_id = $1",
 			"partitions.last_seq":               "update partitions set last_seq = last_seq - 1 where owner_id = $1",
 			"day_counts 2024-05-03":             "update day_counts set n = n + 1 where owner_id = $1 and day = 19846",
 			"day_counts 2024-05-05":             "delete from day_counts where owner_id = $1 and day = 19848",
+			"day_counts 2024-06-30":             "insert into day_counts (owner_id, day, connection_id, stream, n) select owner_id, 19904, connection_id, stream, 3 from partitions where owner_id = $1",
 			"connection_heads.active_run_id":    "update connection_heads set active_run_id = null where owner_id = $1",
 			"connection_heads.latest_run_id":    "update connection_heads set latest_run_id = settled_run_id where owner_id = $1",
 			"connection_heads.settled_run_id":   "update connection_heads set settled_run_id = null where owner_id = $1",
@@ -164,6 +182,28 @@ func TestMissingSequenceIsFoundAndMadeAnew(t *testing.T) {
 			}
 			return err
 		})
+	})
+}
+
+// The sequence of an owner is held against all of the owner's partitions.
+func TestSequenceIsBehindNoPartition(t *testing.T) {
+	eachWhole(t, func(f *fixture) {
+		const data = `{"id":"a"}`
+		f.Tx(func(q model.Querier) error {
+			_, err := records.Write(f.Context(), q, f.Now, records.Target{OwnerID: f.Owner, ConnectionID: f.connection},
+				[]records.Line{{Raw: []byte(data), Size: int64(len(data)), Stream: "people", Op: records.Upsert, Data: coltype.JSON(data)}})
+			return err
+		})
+		if err := f.write(0, 5); err != nil {
+			f.Fatal(err)
+		}
+		dbtest.SQL(f.T, f.Store, "update owner_seq set seq = 3 where owner_id = $1", f.Owner)
+		if seen := f.fsck(false); len(seen.Findings) != 1 || seen.Findings[0].Repaired {
+			f.Errorf("without a repair: %+v", seen)
+		}
+		if got := f.fsck(true); !slices.Equal(figures(got), []string{"owner_seq.seq"}) || !got.Findings[0].Repaired || dbtest.Get[int](f.T, f.Store, "select seq from owner_seq where owner_id = $1", f.Owner) != 6 {
+			f.Errorf("found %+v", got)
+		}
 	})
 }
 

@@ -1,6 +1,7 @@
 package records_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"github.com/stint-run/stint/server/records"
 	"github.com/stint-run/stint/server/runs"
 	"github.com/stint-run/stint/server/sources"
+	"github.com/stint-run/stint/server/store"
 )
 
 const mixed = `{"stream":"notes","data":{"id":"a"}}` + "\n\n" + `{"stream":"notes","data":{"id":"a","text":"t"}}` + "\n" +
@@ -59,6 +61,9 @@ func TestAcceptedBatchIsReplayed(t *testing.T) {
 		f.answered(first, 200, map[string]string{"batch.id": "b", "batch.state": "accepted", "batch.device": "laptop"})
 		if got := dbtest.Get[string](f.T, f.Store, "select last_batch_id from connection_devices where connection_id = $1 and device = 'laptop'", f.connection); got != "b" {
 			f.Errorf("the device's last batch is %q", got)
+		}
+		if n := f.count("record_rejections", "batch_id = 'b' and run_id is null"); n != 1 {
+			f.Error("the line that was refused does not name its batch")
 		}
 		f.write(`{"stream":"notes","data":{"id":"a","text":"later"}}`)
 		f.revoke()
@@ -228,5 +233,33 @@ func TestBatchIsWrittenOnlyWhenItIsWhole(t *testing.T) {
 		if n := f.count("records", "deleted_at is null"); n != 0 {
 			f.Errorf("%d records", n)
 		}
+	})
+}
+
+// A sender that gives up lets the next one go on at once, behind what is durable.
+func TestSenderThatGivesUpLeavesTheBatchToOthers(t *testing.T) {
+	each(t, func(f *fixture) {
+		ctx, giveUp := context.WithCancel(f.Context())
+		c := f.api(1, func(records.Tally) { giveUp() })
+		got, err := c.Try(ctx, "POST", "/v1/connections/"+f.connection+"/records?batch_id=b", notes(0, 4),
+			"Content-Type", "application/x-ndjson", "Content-SHA256", hashOf(notes(0, 4)))
+		if n := f.count("records", "true"); n != 1 || err == nil && got.Status == 200 {
+			f.Errorf("%d records, %s, %v", n, got, err)
+		}
+		f.answered(f.sendBatch(f.api(1, nil), "?batch_id=b", notes(0, 4)), 200, map[string]string{"accepted": "4", "unchanged": "0"})
+	})
+}
+
+// Another process that holds a batch may be at work on it, except where the file has
+// one server: there it is gone.
+func TestHolderOfAnotherProcessIsWaitedForOrGone(t *testing.T) {
+	each(t, func(f *fixture) {
+		f.answered(f.sendBatch(f.api(1, func(records.Tally) { panic("the process ends") }), "?batch_id=b", notes(0, 4)), 500, nil)
+		dbtest.SQL(f.T, f.Store, "update ingest_batches set holder = 'p_of_another' where connection_id = $1", f.connection)
+		if f.Store.Engine() == store.Postgres {
+			f.answered(f.sendBatch(f.api(1, nil), "?batch_id=b", notes(0, 4)), 409, map[string]string{"code": "batch_in_progress"})
+			f.Pass(records.BatchLease)
+		}
+		f.answered(f.sendBatch(f.api(1, nil), "?batch_id=b", notes(0, 4)), 200, map[string]string{"accepted": "4", "unchanged": "0"})
 	})
 }

@@ -34,8 +34,12 @@ func kept(out records.Written) (n int) {
 
 func TestRefusedLinesAreKeptOnceAndWithinTheQuotas(t *testing.T) {
 	each(t, func(f *fixture) {
-		first := f.write(bad("a", 200, 0)...)
-		again := f.write(bad("a", 200, 0)...)
+		twins := f.write("{twin", "{twin").Rejected
+		if *twins[0].RejectionID != *twins[1].RejectionID {
+			f.Error("the same bytes twice in a chunk have two ids")
+		}
+		first := f.write(bad("a", 199, 0)...)
+		again := f.write(bad("a", 199, 0)...)
 		for i, r := range again.Rejected {
 			if *r.RejectionID != *first.Rejected[i].RejectionID {
 				f.Fatalf("line %d got another id", i)

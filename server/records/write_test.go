@@ -152,6 +152,10 @@ func TestRecordIsSortedByItsTimeElseByWhenItWasEmitted(t *testing.T) {
 			if r.SortAt.String() != tt.sortAt || r.DatedBy != tt.datedBy {
 				f.Errorf("%s is at %s by %s, want %s by %s", tt.line, r.SortAt, r.DatedBy, tt.sortAt, tt.datedBy)
 			}
+			bad := strings.Count(tt.line, "soon")
+			if f.count("records", "stream = 'notes' and bad_time") != int64(bad) || f.count("partitions", fmt.Sprintf("stream = 'notes' and bad_time_count = %d", bad)) != 1 {
+				f.Errorf("%s: bad times are not %d", tt.line, bad)
+			}
 			f.write(`{"stream":"notes","op":"delete","key":"a"}`)
 			f.recount()
 		}
@@ -173,6 +177,9 @@ func TestRecordCountsForTheDayOfItsTimeInUTC(t *testing.T) {
 func TestCheckpointIsDurableWithItsRecordsAndTheLastOneCounts(t *testing.T) {
 	each(t, func(f *fixture) {
 		f.write(`{"stream":"notes","checkpoint":{"n":1}}`, `{"checkpoint":7}`, `{"stream":"notes","data":{"id":"a"}}`, `{"stream":"notes","checkpoint":{"n":2}}`)
+		if n := f.count("checkpoints", `stream = 'notes' and cast(checkpoint as text) = '{"n":2}'`); n != 1 {
+			f.Error("the checkpoint of notes is not the last one of its chunk")
+		}
 		if out := f.write(`{"stream":"notes","checkpoint":{"n":3}}`); out.Checkpoints != 1 {
 			f.Errorf("%+v", out)
 		}
