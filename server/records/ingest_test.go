@@ -189,14 +189,23 @@ func TestNoLinesAreNoFault(t *testing.T) {
 func TestBodyThatNobodyWantsIsNotRead(t *testing.T) {
 	each(t, func(f *fixture) {
 		c, unread := f.api(1000, nil), iotest.ErrReader(errors.New("was read"))
-		f.revoke()
-		r, _ := http.NewRequestWithContext(f.Context(), "POST", c.Base()+"/v1/connections/"+f.connection+"/records", unread)
-		r.Header.Set("Authorization", "Bearer stint_ada")
-		r.Header.Set("Content-Type", "application/x-ndjson")
-		got, err := c.Do(r)
-		if err != nil || got.Status != 409 || got.Str("code") != "connection_revoked" {
-			f.Errorf("got %s, %v", got, err)
+		refused := func(query, code string) {
+			f.Helper()
+			r, _ := http.NewRequestWithContext(f.Context(), "POST", c.Base()+"/v1/connections/"+f.connection+"/records"+query, unread)
+			r.Header.Set("Authorization", "Bearer stint_ada")
+			r.Header.Set("Content-Type", "application/x-ndjson")
+			got, err := c.Do(r)
+			if err != nil || got.Str("code") != code {
+				f.Errorf("%s: got %s, %v; want %s", query, got, err, code)
+			}
 		}
+		run := f.refresh()
+		refused(fmt.Sprintf("?run_id=%s&generation=%d", run.RunID, run.Generation+1), "run_not_active")
+		refused("?run_id=run_none&generation=1", "not_found")
+		f.end(run, "failed")
+		refused(fmt.Sprintf("?run_id=%s&generation=%d", run.RunID, run.Generation), "run_not_active")
+		f.revoke()
+		refused("", "connection_revoked")
 	})
 }
 

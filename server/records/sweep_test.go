@@ -40,6 +40,25 @@ func TestSweepKeepsWhatIsNeededAndRaisesFloors(t *testing.T) {
 	})
 }
 
+// In whatever order rows are swept, no floor is below one of them.
+func TestFloorsAreAboveAllThatASweepTook(t *testing.T) {
+	eachWhole(t, func(f *fixture) {
+		f.answered(f.sendBatch(f.api(1000, nil), "?batch_id=b", `{"stream":"people","data":{"id":"p"}}`), 200, nil)
+		f.write(`{"stream":"notes","data":{"id":"a"}}`)
+		f.write(`{"stream":"notes","data":{"id":"b"}}`)
+		f.write(`{"stream":"people","data":{"id":"p","v":2}}`, `{"stream":"notes","data":{"id":"a","v":2}}`)
+		f.write(`{"stream":"notes","op":"delete","key":"b"}`, `{"stream":"notes","op":"delete","key":"a"}`)
+		if d := dbtest.Get[string](f.T, f.Store, "select key from records where connection_id = $1 and deleted_at is not null order by id desc limit 1", f.connection); d != "b" {
+			f.Errorf("%s is the last deletion of the sweep, and b has the lower version", d)
+		}
+		f.Pass(2 * time.Hour)
+		f.sweep(records.TTLs{Superseded: time.Hour, Tombstone: time.Hour, Batch: time.Hour}, 4+2+1)
+		if f.floor() != 7 || f.count("partitions", "stream = 'notes' and floor_version = 5") != 1 || f.count("ingest_batches", "true") != 0 {
+			f.Errorf("floor %d, %d batches", f.floor(), f.count("ingest_batches", "true"))
+		}
+	})
+}
+
 // plenty writes something into every table that belongs to a connection.
 func (f *fixture) plenty() {
 	f.Helper()

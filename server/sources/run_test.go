@@ -164,6 +164,24 @@ func TestReaperAbandonsTheRunsOfRunnersThatAreGone(t *testing.T) {
 	})
 }
 
+// A run that cannot be ended, as its connection's row is lost, keeps no other one.
+func TestReaperPassesOverARunThatItCannotEnd(t *testing.T) {
+	eachRunningWhole(t, func(d *running) {
+		clock := dbtest.Freeze(d.Store)
+		d.Now = clock.Now()
+		d.start(d.in("")) // of the first connection
+		other := d.in("")
+		other.Connection = d.connect("two")
+		second := d.start(other)
+		dbtest.SQL(d.T, d.Store, "delete from connections where id = $1", d.connection)
+		clock.Advance(time.Minute + runs.Grace + time.Second)
+		if n, err := sources.Reap(d.Context(), d.Store); n != 1 || err == nil {
+			d.Errorf("reaped %d, %v; want the second, and the fault of the first", n, err)
+		}
+		d.status(second.ID, runs.Abandoned)
+	})
+}
+
 func TestStrangersAndRevokedConnectionsHaveNoRuns(t *testing.T) {
 	eachRunning(t, func(d *running) {
 		run := d.start(d.in("kept"))
