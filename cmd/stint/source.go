@@ -21,7 +21,7 @@ CONNECTION is the id of a connection, or that of a connector with exactly one
 connection that is not revoked.`,
 	}
 	cmd.AddCommand(sourceListCmd(g), sourceShowCmd(g), sourceAddCmd(g), sourceRenameCmd(g),
-		sourceMoveCmd(g, "pause", "Hold the runs of a connection back", func(ctx context.Context, c *client.Client, id string) (*http.Response, error) {
+		sourceMoveCmd(g, "pause", "Say that nobody should start runs of a connection", func(ctx context.Context, c *client.Client, id string) (*http.Response, error) {
 			return c.PauseConnection(ctx, id, nil)
 		}),
 		sourceMoveCmd(g, "resume", "Let a paused connection go on", func(ctx context.Context, c *client.Client, id string) (*http.Response, error) {

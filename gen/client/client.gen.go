@@ -3331,7 +3331,7 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/connections/{connection}/checkpoints (the `ListCheckpoints` operationId).
 	ListCheckpoints(ctx context.Context, connection string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PauseConnection Hold a connection's runs back
+	// PauseConnection Say that nobody should start runs of a connection; what it brings is taken
 	//
 	// Corresponds with POST /v1/connections/{connection}/pause (the `PauseConnection` operationId).
 	PauseConnection(ctx context.Context, connection string, params *PauseConnectionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -4018,7 +4018,7 @@ func (c *Client) ListCheckpoints(ctx context.Context, connection string, reqEdit
 	return c.Client.Do(req)
 }
 
-// PauseConnection Hold a connection's runs back
+// PauseConnection Say that nobody should start runs of a connection; what it brings is taken
 //
 // Corresponds with POST /v1/connections/{connection}/pause (the `PauseConnection` operationId).
 func (c *Client) PauseConnection(ctx context.Context, connection string, params *PauseConnectionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9163,7 +9163,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/connections/{connection}/checkpoints (the `ListCheckpoints` operationId).
 	ListCheckpointsWithResponse(ctx context.Context, connection string, reqEditors ...RequestEditorFn) (*ListCheckpointsResponse, error)
 
-	// PauseConnectionWithResponse Hold a connection's runs back
+	// PauseConnectionWithResponse Say that nobody should start runs of a connection; what it brings is taken
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -12939,7 +12939,7 @@ func (c *ClientWithResponses) ListCheckpointsWithResponse(ctx context.Context, c
 	return ParseListCheckpointsResponse(rsp)
 }
 
-// PauseConnectionWithResponse Hold a connection's runs back
+// PauseConnectionWithResponse Say that nobody should start runs of a connection; what it brings is taken
 //
 // Returns a wrapper object for the known response body format(s).
 //

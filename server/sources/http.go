@@ -24,7 +24,7 @@ func Routes(a *web.API) {
 		Description: "{connection} is the id of a connection, or that of a connector with one connection that is not revoked.",
 		Scope:       web.ScopeSourcesRead, Faults: []string{"ambiguous"}}, getConnection)
 	web.Write(a, one(http.MethodPatch, "", "rename-connection", "Rename a connection", "precondition_failed", "precondition_required"), renameConnection)
-	web.Write(a, one(http.MethodPost, "/pause", "pause-connection", "Hold a connection's runs back", "state_conflict"), moveTo(Paused))
+	web.Write(a, one(http.MethodPost, "/pause", "pause-connection", "Say that nobody should start runs of a connection; what it brings is taken", "state_conflict"), moveTo(Paused))
 	web.Write(a, one(http.MethodPost, "/resume", "resume-connection", "Let a paused connection go on", "state_conflict"), moveTo(Active))
 	web.Write(a, one(http.MethodPost, "/revoke", "revoke-connection", "End a connection for good; what it brought stays"), moveTo(Revoked))
 	web.Write(a, one(http.MethodDelete, "", "delete-connection", "Delete a connection and what it brought"), deleteConnection)

@@ -35,6 +35,17 @@ func (a *Answer) Rejects(index int) error {
 	return nil
 }
 
+// Lost names the first line of the batch that was rejected and is not in the
+// quarantine; nil if there is none.
+func (a *Answer) Lost(b *Batch) error {
+	for _, r := range a.Rejected {
+		if r.RejectionID == nil {
+			return fmt.Errorf("line %d was rejected (%s), and the quarantine is full", b.Lines[r.Index], r.Code)
+		}
+	}
+	return nil
+}
+
 // Sum is what became of the lines of an input.
 type Sum struct {
 	Accepted      int64      `json:"accepted"`

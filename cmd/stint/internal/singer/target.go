@@ -37,13 +37,15 @@ type Target struct {
 	to      Destination
 	states  io.Writer
 	note    func(string)
-	batch   *ingest.Batch
-	pending []state // whose lines are in the batch
+	batch   *ingest.Batch // of records
+	marks   *ingest.Batch // of states, which goes when the records are durable
+	pending []state       // whose lines are in marks
+	lost    error         // a record that the server rejected and does not keep
 	streams map[string]*stream
 	line    int64 // of the message at hand
 }
 
-// state is the value of a STATE, and the place of its line in the batch.
+// state is the value of a STATE, and the place of its line in marks.
 type state struct {
 	index int
 	line  int64
@@ -53,7 +55,7 @@ type state struct {
 // New is a target that writes the states of the tap to states, one a line, when
 // what came before them is durable. known are the streams of the connection.
 func New(to Destination, states io.Writer, known map[string]Known, note func(string)) *Target {
-	t := &Target{to: to, states: states, note: note, batch: &ingest.Batch{N: 1}, streams: map[string]*stream{}}
+	t := &Target{to: to, states: states, note: note, batch: &ingest.Batch{N: 1}, marks: &ingest.Batch{}, streams: map[string]*stream{}}
 	for name, k := range known {
 		t.streams[name] = &stream{name: name, Known: k}
 	}
@@ -66,7 +68,7 @@ func (t *Target) Run(ctx context.Context, lines <-chan ingest.Line) error {
 	timer := time.NewTimer(flushAfter)
 	defer timer.Stop()
 	for {
-		if t.batch.Empty() {
+		if t.batch.Empty() && t.marks.Empty() {
 			timer.Reset(flushAfter)
 		}
 		select {
@@ -199,10 +201,14 @@ func (t *Target) state(ctx context.Context, value json.RawMessage) error {
 	if len(value) > records.MaxCheckpoint {
 		return t.faultf("a STATE of %d bytes, more than 256 KiB", len(value))
 	}
-	if err := t.add(ctx, checkpointLine{Checkpoint: value}); err != nil {
-		return err
+	raw := text(checkpointLine{Checkpoint: value})
+	if !t.marks.Fits(raw) {
+		if err := t.flush(ctx); err != nil {
+			return err
+		}
 	}
-	t.pending = append(t.pending, state{index: len(t.batch.Lines) - 1, line: t.line, value: value})
+	t.marks.Add(t.line, raw)
+	t.pending = append(t.pending, state{index: len(t.marks.Lines) - 1, line: t.line, value: value})
 	return nil
 }
 
@@ -218,12 +224,37 @@ func (t *Target) add(ctx context.Context, line any) error {
 	return nil
 }
 
-// flush sends the batch, and then lets its states out.
+// flush makes the records durable, and then the states behind them.
 func (t *Target) flush(ctx context.Context) error {
+	if err := t.sendRecords(ctx); err != nil || t.marks.Empty() {
+		return err
+	}
+	if t.lost != nil {
+		return fmt.Errorf("line %d of the tap: a STATE behind a record that is lost: %w", t.pending[0].line, t.lost)
+	}
+	return t.sendStates(ctx)
+}
+
+func (t *Target) sendRecords(ctx context.Context) error {
 	if t.batch.Empty() {
 		return nil
 	}
 	answer, err := t.to.Send(ctx, t.batch)
+	if err != nil {
+		return err
+	}
+	if t.lost == nil {
+		t.lost = answer.Lost(t.batch)
+	}
+	t.batch = t.batch.Next()
+	return nil
+}
+
+// sendStates sends the states in a batch of their own: in one with records that are
+// lost the server would keep them all the same.
+func (t *Target) sendStates(ctx context.Context) error {
+	t.marks.N, t.batch.N = t.batch.N, t.batch.N+1
+	answer, err := t.to.Send(ctx, t.marks)
 	if err != nil {
 		return err
 	}
@@ -235,6 +266,6 @@ func (t *Target) flush(ctx context.Context) error {
 			return fmt.Errorf("write a state: %w", err)
 		}
 	}
-	t.batch, t.pending = t.batch.Next(), t.pending[:0]
+	t.marks, t.pending = t.marks.Next(), t.pending[:0]
 	return nil
 }

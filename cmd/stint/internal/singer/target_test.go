@@ -17,6 +17,7 @@ type taken struct {
 	t      *testing.T
 	events []string
 	reject string // a line with this text is rejected
+	full   bool   // the quarantine keeps none of them
 	lost   string // a batch with this text is not sent
 }
 
@@ -37,7 +38,11 @@ func (k *taken) Send(_ context.Context, b *ingest.Batch) (*ingest.Answer, error)
 	answer := &ingest.Answer{}
 	for i, line := range strings.Split(strings.TrimSuffix(string(b.Body), "\n"), "\n") {
 		if k.reject != "" && strings.Contains(line, k.reject) {
-			rejected := fmt.Sprintf(`{"rejected":[{"index":%d,"code":"bad"}]}`, i)
+			kept := `"rej_1"`
+			if k.full {
+				kept = "null"
+			}
+			rejected := fmt.Sprintf(`{"rejected":[{"index":%d,"code":"bad","rejection_id":%s}]}`, i, kept)
 			if err := json.Unmarshal([]byte(rejected), answer); err != nil {
 				k.t.Fatal(err)
 			}
@@ -109,6 +114,7 @@ func TestStateComesOutOnlyBehindWhatIsDurable(t *testing.T) {
 		"lost":            {k: taken{lost: `"id":2`}, messages: []string{usersSchema, record(1), `{"type":"STATE","value":1}`, usersSchema, record(2), `{"type":"STATE","value":2}`}, states: "out 1", wrong: "lost"},
 		"state refused":   {k: taken{reject: `"checkpoint":2`}, messages: []string{`{"type":"STATE","value":1}`, `{"type":"STATE","value":2}`}, states: "out 1", wrong: "line 2 of the tap: the STATE was not taken: bad"},
 		"record refused":  {k: taken{reject: `"id":1`}, messages: []string{usersSchema, record(1), `{"type":"STATE","value":1}`}, states: "out 1"},
+		"record lost":     {k: taken{reject: `"id":2`, full: true}, messages: []string{usersSchema, record(1), `{"type":"STATE","value":1}`, usersSchema, record(2), `{"type":"STATE","value":2}`}, states: "out 1", wrong: "line 6 of the tap: a STATE behind a record that is lost: line 5 was rejected (bad)"},
 		"state too large": {messages: []string{`{"type":"STATE","value":1}`, `{"type":"STATE","value":"` + strings.Repeat("x", 256<<10) + `"}`}, states: "out 1", wrong: "line 2 of the tap: a STATE of 262146 bytes"},
 		"line too long":   {messages: []string{`{"type":"STATE","value":1}`, strings.Repeat("x", MaxMessage+1)}, states: "out 1", wrong: "line 2 of the tap: 4194305 bytes"},
 	}
@@ -122,6 +128,9 @@ func TestStateComesOutOnlyBehindWhatIsDurable(t *testing.T) {
 				if strings.HasPrefix(e, "out ") {
 					out = append(out, e)
 				}
+			}
+			if k.full && slices.Contains(k.events, `{"checkpoint":2}`) {
+				t.Error("the server has a checkpoint of what is lost")
 			}
 			if strings.Join(out, "\n") != tt.states || (err == nil) != (tt.wrong == "") || err != nil && !strings.HasPrefix(err.Error(), tt.wrong) {
 				t.Errorf("states %q, error %v; want %q, %s", out, err, tt.states, tt.wrong)
