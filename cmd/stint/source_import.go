@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 
@@ -35,10 +36,11 @@ A line that is no record is rejected alone, and named with its number. The serve
 keeps it: see GET /v1/connections/{connection}/rejections. The exit code is then 1.
 
 With --run the lines belong to a run of the connection, which no other run
-overlaps. With --full-refresh STREAM the records of that stream that the input
-does not have are removed after it, if all of it was taken.`,
+overlaps. With --full-refresh STREAM the records of that stream that the file does
+not have are removed after it, if all of it was taken. It needs a file: standard
+input does not tell whether the program that writes it came to its end.`,
 		Example: `  stint source import records.ndjson --connection packages
-  ./packages.sh packages | stint source import - --connection packages --full-refresh packages`,
+  ./packages.sh packages >lines && stint source import lines --connection packages --full-refresh packages`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return importLines(cmd, g, f, args[0])
@@ -46,11 +48,14 @@ does not have are removed after it, if all of it was taken.`,
 	}
 	f.add(cmd.Flags())
 	cmd.Flags().BoolVar(&f.run, "run", false, "send the lines in a run of the connection")
-	cmd.Flags().StringArrayVar(&f.fullRefresh, "full-refresh", nil, "in a run: the input has all records of this stream; may be repeated")
+	cmd.Flags().StringArrayVar(&f.fullRefresh, "full-refresh", nil, "in a run: FILE has all records of this stream; may be repeated")
 	return cmd
 }
 
 func importLines(cmd *cobra.Command, g *globals, f *importFlags, path string) error {
+	if path == "-" && len(f.fullRefresh) > 0 {
+		return usage(errors.New("--full-refresh needs a FILE: standard input does not tell whether its writer came to its end, and what is missing is removed"))
+	}
 	s, err := newSending(cmd, g, &f.sendFlags)
 	if err != nil {
 		return err
