@@ -67,6 +67,10 @@ func fillSources(t *testing.T, s *store.Store, owner string) {
 // fillRecords writes the lines of a run of a connection.
 func fillRecords(t *testing.T, q model.Querier, owner, connection string) error {
 	ctx, now := t.Context(), dbtest.T0
+	streams, err := sources.Streams(ctx, q, owner, "books")
+	if err != nil {
+		return err
+	}
 	for _, status := range []string{runs.Succeeded, runs.Failed, runs.Running} {
 		in := sources.StartIn{OwnerID: owner, Connection: connection, Kind: "manual", LeaseSeconds: 60}
 		if status == runs.Running {
@@ -77,7 +81,7 @@ func fillRecords(t *testing.T, q model.Querier, owner, connection string) error 
 			return err
 		}
 		to := records.Target{OwnerID: owner, ConnectionID: connection, RunID: started.Run.ID, Generation: *started.Run.Generation, BatchID: "batch-1"}
-		if _, err := records.Write(ctx, q, now, to, keptLines(status)); err != nil {
+		if _, err := records.Write(ctx, q, now, to, keptLines(status, streams)); err != nil {
 			return err
 		}
 		if status == runs.Running {
@@ -92,7 +96,7 @@ func fillRecords(t *testing.T, q model.Querier, owner, connection string) error 
 }
 
 // keptLines differ by their note, so that each run leaves a version.
-func keptLines(note string) []records.Line {
+func keptLines(note string, streams map[string]sources.Stream) []records.Line {
 	raw := []byte("{" + note)
 	lines := []records.Line{
 		{Stream: "notes", Op: records.Upsert, Data: coltype.JSON(`{"id":"a","at":"2024-05-06","n":9007199254740993,"note":"` + note + `"}`)},
@@ -104,6 +108,6 @@ func keptLines(note string) []records.Line {
 		{Checkpoint: coltype.JSON(`"` + note + `"`)},
 		{Raw: raw, Size: int64(len(raw)), Refused: &records.Refusal{Code: records.InvalidJSON, Detail: "a member's name is missing"}},
 	}
-	records.Prepare(lines)
+	records.Prepare(lines, streams)
 	return lines
 }
