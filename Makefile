@@ -21,7 +21,8 @@ args ?=
 # test would not see. SQLite's translated C is about ten times slower under it, and must not be left
 # out: generic code of the standard library that is compiled without it hides what orders goroutines.
 race_pkg ?= ./client ./cmd/stint/internal/... ./schema ./server ./server/control ./server/jobs \
-	./server/console ./server/keyset ./server/metrics ./server/ops ./server/repos ./server/runs ./server/store ./server/web
+	./server/console ./server/fsck ./server/keyset ./server/metrics ./server/ops ./server/records ./server/repos ./server/runs \
+	./server/sources ./server/store ./server/web
 
 version = $(shell git describe --tags --always --dirty 2>/dev/null)
 ldflags = -s -w$(if $(version), -X main.buildVersion=$(version))
