@@ -15,10 +15,14 @@ import (
 	"github.com/stint-run/stint/server/sources"
 )
 
-// writers has eight writers write chunks of one record each to a target until
-// next returns false.
+// writing is how many write at once. Each asks next before it writes: once that was
+// asked more often, somebody has written.
+const writing = 8
+
+// writers has them write chunks of one record each to a target until next returns
+// false.
 func (f *fixture) writers(next func() bool, to records.Target) (ends []error) {
-	ends = make([]error, 8)
+	ends = make([]error, writing)
 	var wg sync.WaitGroup
 	for w := range ends {
 		wg.Go(func() {
@@ -60,7 +64,7 @@ func TestDraftBecomesActiveOnceUnderManyWriters(t *testing.T) {
 func TestNothingLandsAfterARevoke(t *testing.T) {
 	each(t, func(f *fixture) {
 		begun := make(chan struct{})
-		gate, written := sync.OnceFunc(func() { close(begun) }), times(3)
+		gate, written := sync.OnceFunc(func() { close(begun) }), times(writing)
 		var atRevoke int64
 		var wg sync.WaitGroup
 		wg.Go(func() {
@@ -172,7 +176,7 @@ func TestFinishGetsItsTurnAmongWritersOfTheRun(t *testing.T) {
 	each(t, func(f *fixture) {
 		run := f.start()
 		begun := make(chan struct{})
-		gate, written := sync.OnceFunc(func() { close(begun) }), times(3)
+		gate, written := sync.OnceFunc(func() { close(begun) }), times(writing)
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			<-begun
