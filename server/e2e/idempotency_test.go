@@ -41,9 +41,9 @@ func TestSameKeyWithAnotherBodyIsRefusedWhileTheFirstRuns(t *testing.T) {
 	var first, other apitest.Answer
 	var wg sync.WaitGroup
 	wg.Go(func() { first = s.Post("/v1/jobs", keyed, "Idempotency-Key", "k") })
-	s.awaitBlocked(t, 1)
+	s.awaitBlocked(t, "JobInsertMany")
 	wg.Go(func() { other = s.Post("/v1/jobs", `{"kind":"review","payload":2}`, "Idempotency-Key", "k") })
-	s.awaitBlocked(t, 2)
+	s.awaitBlocked(t, "IdempotencyKeyInsert")
 	release()
 	wg.Wait()
 	switch {
@@ -54,14 +54,16 @@ func TestSameKeyWithAnotherBodyIsRefusedWhileTheFirstRuns(t *testing.T) {
 	}
 }
 
-// awaitBlocked waits until so many statements wait for a lock.
-func (in *inProcess) awaitBlocked(t *testing.T, n int64) {
+// awaitBlocked waits until a statement of that name waits for a lock.
+func (in *inProcess) awaitBlocked(t *testing.T, statement string) {
 	t.Helper()
-	apitest.Await(t, "statements wait", func() bool { return blocked(in.db) >= n })
+	apitest.Await(t, statement+" waits", func() bool { return blocked(in.db, statement) })
 }
 
-func blocked(d *beside) int64 {
-	return d.number("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
+// blocked goes by the statement: background passes wait for locked tables too.
+func blocked(d *beside, statement string) bool {
+	return d.number(`select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+		and query like '-- name: ' || $1 || ' %'`, statement) > 0
 }
 
 func TestFiftyRequestsUnderOneKeyHaveOneEffect(t *testing.T) {
@@ -108,7 +110,7 @@ func TestKilledWhileTheEffectWaitsTheKeyIsFree(t *testing.T) {
 			sent <- err
 		}()
 		if p.store.Engine() == store.Postgres {
-			apitest.Await(t, "the effect waits", func() bool { return blocked(p.db) > 0 })
+			apitest.Await(t, "the effect waits", func() bool { return blocked(p.db, "JobInsertMany") })
 		} else {
 			p.Get("/v1/whoami")
 		}
